@@ -16,15 +16,17 @@ const FORMAT = "agentensemble-reflections";
 type Stored = Omit<TaskReflection, "reflectedAt"> & { readonly reflectedAt: string };
 type Kept = Record<string, Stored>;
 
-/** The time, in milliseconds, after which an unchanged draft of another writer counts as abandoned. */
+/**
+ * Number of times that an unchanged draft of another writer is checked. After that it is abandoned.
+ */
 const LOOKS = 250;
 const LOOK_EVERY_MS = 20;
 
 /**
  * Keeps reflections in one JSON file, which is written atomically. Writes of all stores and
- * processes are serialized.
- * @throws ValidationError for a blank path; its methods reject with FileFormatError for a file of
- * another kind, MemoryStoreError if it can't be read or written.
+ * processes are serialized. Its methods reject with FileFormatError for a file of another kind.
+ * They reject with MemoryStoreError if the file can't be read or written.
+ * @throws ValidationError for a blank path.
  */
 export function fileReflections(path: string): ReflectionStore {
   requireText(path, "ReflectionStore.file path must not be blank");
@@ -56,7 +58,10 @@ class FileReflections implements ReflectionStore {
     return turn;
   }
 
-  /** While the draft exists, it excludes other writers; then it replaces the file. */
+  /**
+   * Writes a draft, which then replaces the file. While the draft exists, it excludes other
+   * writers.
+   */
   async #keep(identity: string, reflection: TaskReflection): Promise<void> {
     const draft = await this.#attempt(() => this.#begin());
     try {
@@ -66,7 +71,7 @@ class FileReflections implements ReflectionStore {
         enumerable: true,
         configurable: true,
         writable: true,
-      }); // also for names like __proto__
+      }); // works for names like __proto__
       await this.#attempt(async () => {
         await draft.handle.writeFile(reflectionText(kept));
         await draft.publish();
@@ -125,7 +130,10 @@ function reflectionText(reflections: Kept): string {
   return `${JSON.stringify({ format: FORMAT, version: 1, reflections }, undefined, 2)}\n`;
 }
 
-/** Distinguishes the drafts of different writers, and a draft from itself after a write. */
+/**
+ * Returns a text that distinguishes the drafts of different writers. It also changes with each
+ * write of a draft.
+ */
 async function fileVersion(path: string): Promise<string> {
   try {
     const { ino, mtimeMs, size } = await stat(path);
@@ -141,7 +149,7 @@ function reflectionsIn(text: string, path: string): Kept {
   const hint = "Move the file away, or choose another path.";
   let value: { readonly format?: unknown; readonly reflections?: unknown } | null;
   try {
-    value = JSON.parse(text) as typeof value; // its fields are checked next
+    value = JSON.parse(text) as typeof value; // its fields are checked below
   } catch (cause) {
     const line = lineOf(text);
     throw new FileFormatError(

@@ -1,6 +1,6 @@
 import type { ReflectionStore, TaskReflection } from "../../contracts/reflection.js";
 
-/** Keeps reflections for the lifetime of the object. */
+/** Keeps reflections as long as the object exists. */
 export function inMemoryReflections(): ReflectionStore {
   const kept = new Map<string, TaskReflection>();
   return Object.freeze<ReflectionStore>({

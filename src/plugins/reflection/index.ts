@@ -6,7 +6,10 @@ import { inMemoryReflections } from "./in-memory-reflections.js";
 import { Reflector } from "./reflector.js";
 import { REFLECTION_TEMPLATES } from "./reflection-prompts.js";
 
-/** Derives a lesson from each finished task with `reflect`, and adds it to the prompt of later executions. Failures are warnings, since the task itself is finished. */
+/**
+ * Derives a lesson from each finished task with `reflect`, and adds it to the prompt of later
+ * executions. A failure is a warning, because the task itself is finished.
+ */
 export function reflection(): Plugin {
   const ephemeral = inMemoryReflections();
   const reflector = new Reflector(ephemeral);

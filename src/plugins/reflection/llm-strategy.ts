@@ -7,7 +7,10 @@ import type { PromptTexts } from "../shared/prompts/prompt-library.js";
 import type { ReflectionTemplateName } from "./reflection-prompts.js";
 import { notesText } from "./notes.js";
 
-/** The maximum length and number of kept items, since notes are part of every later prompt. */
+/**
+ * The maximum length of a text and the maximum number of kept items. Notes are part of every later
+ * prompt.
+ */
 const MAX_TEXT = 4_000;
 const MAX_ITEM = 500;
 const MAX_ITEMS = 10;
@@ -20,8 +23,9 @@ const SECTIONS = [
 ] as const;
 
 /**
- * Asks a model to improve the task's template, not its filled text, since inputs of one run must
- * not reach the prompts of others. If the answer lacks a section, the text of the task is kept.
+ * Asks a model to improve the task's template. The filled text is not used, because inputs of one
+ * run must not reach the prompts of others. If the answer lacks a section, the text of the task is
+ * kept.
  */
 export function llmStrategy(texts: PromptTexts<ReflectionTemplateName>): ReflectionStrategy {
   return {
@@ -48,7 +52,7 @@ function promptOf(
   });
 }
 
-/** @throws Error for an answer with none of the sections. */
+/** @throws Error for an answer without any of the sections. */
 function lessonOf(answer: string, { source }: ReflectionInput): TaskLesson {
   const found = sectionsOf(answer);
   if (found.size === 0)
@@ -62,7 +66,7 @@ function lessonOf(answer: string, { source }: ReflectionInput): TaskLesson {
   };
 }
 
-/** The text under each heading. A heading may have Markdown marks. */
+/** Returns the text under each heading. A heading may have Markdown marks. */
 function sectionsOf(answer: string): Map<string, string> {
   const heading = new RegExp(`^[\\s#*>]{0,8}(${SECTIONS.join("|")})[*]{0,3}:[*]{0,3}`, "gim");
   const found = [...answer.matchAll(heading)];

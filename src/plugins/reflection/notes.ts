@@ -5,7 +5,9 @@ import { escapePart, listItem } from "../../util/text.js";
 
 type ReflectionTexts = PromptTexts<ReflectionTemplateName>;
 
-/** A reflection as a section of the prompt. Text from a model can't start another section. */
+/**
+ * Returns a reflection as a section of the prompt. Text from a model can't start another section.
+ */
 export function notesText(reflection: TaskReflection, texts: ReflectionTexts): string {
   const { observations, suggestions } = reflection;
   return texts.render("reflection.notes", {

@@ -1,4 +1,7 @@
-/** The texts about earlier runs of a task, and the requests after a task, by name. `docs/prompts.md` lists the values of each text. */
+/**
+ * The texts about earlier runs of a task, and the requests after a task, by name. `docs/prompts.md`
+ * lists the values of each text.
+ */
 export const REFLECTION_TEMPLATES = Object.freeze({
   "reflection.notes": `## Task Improvement Notes (from prior executions)
 These notes were drawn from earlier runs of this very task.

@@ -26,10 +26,10 @@ export class Reflector {
   readonly #library = new PromptLibrary(REFLECTION_TEMPLATES);
   readonly #warned = new WeakSet<HookRun>();
 
-  /** `ephemeral`: the store that is used if no other store is bound. */
+  /** `ephemeral`: the default store, used if no other store is bound. */
   constructor(readonly ephemeral: ReflectionStore) {}
 
-  /** The lesson of earlier executions, for the prompt. */
+  /** Returns the lesson of earlier executions, for the prompt. */
   async notes(call: TaskCall): Promise<PromptSection | undefined> {
     return this.#tried(call, "could not be read", async () => {
       const known = await this.#known(call);
@@ -74,14 +74,18 @@ export class Reflector {
     });
   }
 
-  /** @throws Error for a value that is not a reflection, since a store can be user code. A database store may return null for a missing one. */
+  /**
+   * Returns the stored reflection. A store can be user code. A database store may return null for a
+   * missing reflection. @throws Error for a value that is not a reflection.
+   */
   async #known(call: TaskCall): Promise<TaskReflection | undefined> {
     const found: unknown = await askOutside<unknown>(
       { ...outside(call), kind: "read", name: "lesson", codec: LESSON },
       () => this.#store(call).retrieve(identityOf(call)),
     );
     if (found === undefined || found === null) return undefined;
-    const { runCount, untrusted } = found as Partial<Record<keyof TaskReflection, unknown>>; // inspected, not trusted
+    // any value is possible
+    const { runCount, untrusted } = found as Partial<Record<keyof TaskReflection, unknown>>;
     const isMarked = untrusted !== undefined && untrusted !== null; // a database store may return null
     if (!isLesson(found) || !Number.isFinite(runCount) || (isMarked && !hasText(untrusted)))
       throw new Error(
@@ -101,7 +105,7 @@ export class Reflector {
     return this.#library.textsOf(run.all(Tokens.PromptTemplates), run);
   }
 
-  /** Emits a failure as a warning: a lesson is not part of the task's result. */
+  /** Emits a failure as a warning, because a lesson is not part of the task's result. */
   async #tried<T>(call: TaskCall, what: string, work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();
@@ -138,8 +142,8 @@ function outside({
 }
 
 /**
- * Returns the name of the task, or the template of its description, so that executions with other
- * inputs share the lesson.
+ * Returns the name of the task, or the template of its description. Executions with other inputs
+ * therefore share the lesson.
  */
 function identityOf(call: TaskCall): string {
   return call.task.name ?? call.source.description;
@@ -159,7 +163,7 @@ async function askForNotes(
   return response.message.content;
 }
 
-/** @throws Error for an invalid lesson, since a strategy can be user code. */
+/** @throws Error for an invalid lesson, because a strategy can be user code. */
 function complete(
   lesson: unknown,
   previous: TaskReflection | undefined,

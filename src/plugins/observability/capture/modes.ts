@@ -1,6 +1,6 @@
 import type { CaptureModeDefinition } from "../../../contracts/capture.js";
 
-/** Structure, times and costs: no text of the run. */
+/** Keeps structure, times and costs, and no text of the run. */
 export const NONE: CaptureModeDefinition = Object.freeze({
   name: "NONE",
   capturesTexts: false,
@@ -9,7 +9,7 @@ export const NONE: CaptureModeDefinition = Object.freeze({
   parsesToolInput: false,
 });
 
-/** Complete conversations, and the reads and writes of memory. */
+/** Keeps complete conversations, and the reads and writes of memory. */
 export const STANDARD: CaptureModeDefinition = Object.freeze({
   name: "STANDARD",
   capturesMessages: true,
@@ -18,8 +18,8 @@ export const STANDARD: CaptureModeDefinition = Object.freeze({
 });
 
 /**
- * STANDARD, the input of tools as values, reasoning, images and files, and a file for every run
- * without an exporter.
+ * Keeps everything that STANDARD keeps, and the input of tools as values, reasoning, images and
+ * files. Writes a file for every run without an exporter.
  */
 export const FULL: CaptureModeDefinition = Object.freeze({
   ...STANDARD,

@@ -1,4 +1,4 @@
-/** Characters without a column on a terminal, and characters with two columns. */
+/** Characters without a column on a terminal. `WIDE` are characters with two columns. */
 const NARROWLESS = /^[\p{M}\p{Cf}]$/u;
 const WIDE =
   /^(?:\p{Emoji_Presentation}|[\u1100-\u115F\u2E80-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|[\u{1B000}-\u{3FFFF}])$/u;

@@ -15,23 +15,24 @@ export interface ConsoleProgressOptions {
   /** The output. Default `process.stdout`. */
   readonly stream?: ProgressStream | undefined;
   /**
-   * Whether to use colours. A non-empty environment variable `NO_COLOR` turns colours off in any
-   * case. Default: whether the stream is a terminal.
+   * Whether to use colours. A non-empty environment variable `NO_COLOR` always turns colours off.
+   * Default: whether the stream is a terminal.
    */
   readonly color?: boolean | undefined;
   /**
    * Whether to print the error of a failed run. Set it to `false` in a program that prints the
-   * error itself; reasons that the error omits are still printed. Default true.
+   * error itself. Reasons that the error omits are still printed. Default true.
    */
   readonly errors?: boolean | undefined;
   /**
    * Whether to show each task in one line that is overwritten, instead of appending lines. Default:
-   * on a terminal that can overwrite lines, unless `CI` or `NO_COLOR` is set or `TERM` is `dumb`.
+   * true on a terminal that can overwrite lines, unless `CI` or `NO_COLOR` is set or `TERM` is
+   * `dumb`.
    */
   readonly live?: boolean | undefined;
   /**
-   * Whether to print only one line for each ended task (none with `live`) and one line for the run,
-   * without a table. Default false.
+   * Whether to print only one line for each ended task and one line for the run, without a table.
+   * With `live`, ended tasks have no line. Default false.
    */
   readonly brief?: boolean | undefined;
 }

@@ -10,12 +10,12 @@ import { painter } from "./terminal-text.js";
 export type { ConsoleProgressOptions, ProgressStream } from "./console-options.js";
 
 /**
- * Shows the progress of runs on the console. On a terminal: one line for each task, updated in
- * place, below a line with the time, the tokens and the cost so far. Output of the program appears
- * above these lines, which are removed at the end. Without a terminal: a line for each start, end
- * or failure of a task, and for each tool call, retry and warning. Each run ends with a table, or
- * with one line if `brief` is set. Colours are used on a terminal only. Answers are not printed.
- * The lines of concurrent runs contain the id of the run.
+ * Shows the progress of runs on the console. On a terminal, each task has one line that is updated
+ * in place. A line above them shows the time, the tokens and the cost so far. Output of the program
+ * appears above these lines. They are removed at the end. Without a terminal, each start, end or
+ * failure of a task is a line. Each tool call, retry and warning is also a line. Each run ends with
+ * a table, or with one line if `brief` is set. Colours are used on a terminal only. Answers are not
+ * printed. The lines of concurrent runs contain the id of the run.
  * @throws ValidationError for an unknown option or a stream without `write`.
  */
 export function consoleProgress(options: ConsoleProgressOptions = {}): Plugin {

@@ -22,7 +22,7 @@ const NAME_COLUMNS = 36;
 
 type LineState = "running" | "done" | "failed" | "stopped";
 
-/** The symbols of the states; `running` has the frames of an animation. */
+/** The symbols of the states. `running` has the frames of an animation. */
 interface Signs {
   readonly running: readonly string[];
   readonly ended: Readonly<Record<Exclude<LineState, "running">, string>>;
@@ -79,9 +79,9 @@ export interface LiveOptions {
 }
 
 /**
- * Shows the tasks of runs on a terminal: one line each, which changes in place, below a line with
- * the number of tasks, the time, the tokens and the cost so far. The lines are removed when the run
- * ends. Nothing is drawn while a question to a person is open.
+ * Shows the tasks of runs on a terminal. Each task has one line that changes in place. A line above
+ * them shows the number of tasks, the time, the tokens and the cost so far. The lines are removed
+ * when the run ends. Nothing is drawn while a question to a person is open.
  */
 export class LiveProgress {
   readonly #options: LiveOptions;
@@ -195,7 +195,10 @@ export class LiveProgress {
     if (task !== undefined) task.activity = activity;
   }
 
-  /** A person answers at the same terminal: no output may appear between question and answer. */
+  /**
+   * Stops drawing while a person answers at the same terminal. No output may appear between
+   * question and answer.
+   */
   #hold(change: 1 | -1): void {
     this.#asked = Math.max(0, this.#asked + change);
     if (this.#asked > 0) return this.#region.draw([]);

@@ -45,7 +45,7 @@ function endsLine(chunk: unknown): boolean {
 
 /**
  * Lines at the bottom of a terminal that are overwritten. Each change is one write that ends with a
- * line end, and the cursor stays visible below the lines, so that a killed process leaves the
+ * line end. The cursor stays visible below the lines. A killed process therefore leaves the
  * terminal in a usable state. Other output of the program appears above the lines.
  */
 export class LiveRegion {
@@ -64,7 +64,7 @@ export class LiveRegion {
     this.#write = (text) => stream.write(text);
   }
 
-  /** Opens the region: further output of others appears above the lines. */
+  /** Opens the region. Further output of the program appears above the lines. */
   open(): void {
     if (this.#restore.length > 0) return;
     const { write } = this.#stream;
@@ -92,13 +92,13 @@ export class LiveRegion {
     this.#write(`${start}${text}${below.map((line) => `${line.text}\n`).join("")}`);
   }
 
-  /** Removes an incomplete line: the question that a person has answered. */
+  /** Removes an incomplete line, which is the question that a person has answered. */
   settle(): void {
     if (this.#midLine) this.#write("\r\u001B[K");
     this.#midLine = false;
   }
 
-  /** Removes the lines, and restores the streams. */
+  /** Removes the lines and restores the streams. */
   close(): void {
     this.draw([]);
     for (const restore of this.#restore.splice(0).reverse()) restore();
@@ -106,8 +106,8 @@ export class LiveRegion {
   }
 
   /**
-   * Returns the control sequence that removes the drawn lines. In a narrower window they take more
-   * rows.
+   * Returns the control sequence that removes the drawn lines. If the window has become narrower,
+   * the lines occupy more rows.
    */
   #erasing(): string {
     const { columns } = screenSize(this.#stream);
@@ -135,7 +135,7 @@ export class LiveRegion {
     );
     Object.defineProperty(stream, "write", { configurable: true, writable: true, value: watched });
     this.#restore.push(() => {
-      if (stream.write !== watched) return; // another wrapper has replaced it since, and calls this one
+      if (stream.write !== watched) return; // another wrapper has replaced it and calls this one
       if (before === undefined) Reflect.deleteProperty(stream, "write");
       else Object.defineProperty(stream, "write", before);
     });

@@ -27,27 +27,30 @@ export const SHOWN: readonly EventType[] = [
 export interface PrinterOptions {
   /** Whether errors of runs are printed. Default true. */
   readonly errors?: boolean | undefined;
-  /** `ends`: of tasks only their ends; `faults`: only failures, warnings and the ends of runs. Default: every event of `SHOWN`. */
-  readonly detail?: "ends" | "faults" | undefined;
   /**
-   * Prints the events of runs as lines. Each line is one write, so that lines of concurrent runs
-   * are not mixed.
+   * `ends` omits the starts and tool calls of tasks. `faults` keeps only failures, warnings and the
+   * ends of runs. Default: every event of `SHOWN`.
    */
+  readonly detail?: "ends" | "faults" | undefined;
+  /** Whether a run ends with one line instead of a table. Default false. */
   readonly brief?: boolean | undefined;
 }
 
-/** Prints the events of runs as lines; each line is one write, so that those of concurrent runs stay whole. */
+/**
+ * Prints the events of runs as lines. Each line is one write, so lines of concurrent runs are not
+ * mixed.
+ */
 export class ProgressPrinter {
   readonly #write: (text: string) => void;
   readonly #paint: Paint;
-  /** For events without an event of their run. */
+  /** For events whose run is unknown. */
   #redactor: Redactor | undefined;
   readonly #runs = new Map<string, RunProgress>();
   readonly #errors: boolean;
   readonly #detail: PrinterOptions["detail"];
   readonly #brief: boolean;
   /**
-   * By run: failures whose reasons are not printed yet, because the error of the run may contain
+   * Failures by run whose reasons are not printed yet, because the error of the run may contain
    * them.
    */
   readonly #unexplained = new Map<string, Ev<"task_failed">[]>();
@@ -64,11 +67,14 @@ export class ProgressPrinter {
     this.#brief = brief;
   }
 
-  /** before texts are cut: a part of a secret can't be recognised */
+  /**
+   * Prints an event. Ignores other types. Removes secrets before texts are cut, because a part of a
+   * secret can't be recognised.
+   */
   handle(e: EnsembleEvent, ofRun: Redactor | undefined = redactorOf(e)): void {
     if (!SHOWN.includes(e.type)) return;
     const redactor = ofRun ?? (this.#redactor ??= createRedactor());
-    this.#show(redactEvent(e, redactor)); // Prints an event; ignores other types.
+    this.#show(redactEvent(e, redactor));
   }
 
   #show(e: EnsembleEvent): void {
@@ -166,8 +172,8 @@ export class ProgressPrinter {
   }
 
   /**
-   * Prints the reasons of the failures of a run that were not printed and are not in `message`: the
-   * run continued, or failed for another reason.
+   * Prints the reasons of failures that were not printed and are not in `message`. Such a run
+   * continued, or failed for another reason.
    */
   #explain(runId: string, message: string): void {
     const failures = this.#unexplained.get(runId) ?? [];
@@ -198,10 +204,11 @@ export class ProgressPrinter {
 
   #name(e: { readonly taskId: string; readonly agentRole: string }): string {
     const role = readableRole(e.agentRole);
-    return `${printableLine(e.taskId, 40)} ${role.startsWith("(") ? role : `(${role})`}`; // "(code)" has brackets already
+    // "(code)" already has parentheses
+    return `${printableLine(e.taskId, 40)} ${role.startsWith("(") ? role : `(${role})`}`;
   }
 
-  /** A single run needs no label; concurrent runs need one on every line. */
+  /** Prints a line. The lines of concurrent runs get a label. */
   #line(e: EnsembleEvent, text: string): void {
     const label =
       this.#runs.size > 1 || (this.#runs.size === 1 && !this.#runs.has(e.runId))
@@ -212,7 +219,7 @@ export class ProgressPrinter {
   }
 }
 
-/** Events of other processes may have no texts. */
+/** Appends a text if there is one. Events of other processes may have no texts. */
 function withText(head: string, text: string): string {
   return text === "" ? head : `${head}: ${text}`;
 }

@@ -12,7 +12,7 @@ interface Row {
   readonly durationMs: number;
   readonly tokens: number;
   readonly tools: number;
-  /** The number of its starts: loops and retries repeat a task. */
+  /** The number of its starts. Loops and retries repeat a task. */
   readonly starts: number;
 }
 
@@ -22,7 +22,10 @@ function addTokens(a: number, b: number): number {
   return a < 0 || b < 0 ? -1 : a + b;
 }
 
-/** Whether a task ended because its run was cancelled or suspended, exceeded its time limit or lost a sibling instead of its own failure. */
+/**
+ * Whether a task ended for another reason than its own failure. The run was cancelled or suspended,
+ * exceeded its time limit, or a concurrent task failed.
+ */
 export function isStopped({ cause }: Ev<"task_failed">): boolean {
   return (
     cause.code === "AE_RUN_CANCELLED" ||
@@ -47,7 +50,7 @@ export class RunSpending {
     if (cost === undefined && (inputTokens !== 0 || outputTokens !== 0)) this.#unpriced++;
   }
 
-  /** Returns `, $0.0042`; an empty text if no call has a price. */
+  /** Returns `, $0.0042`, or an empty text if no call has a price. */
   money(): string {
     if (this.#currency === undefined) return "";
     const [totalCost, unpricedCalls] = [this.#cost, this.#unpriced];
@@ -74,7 +77,7 @@ export class RunProgress {
     });
   }
 
-  /** Counts a tool call of a task, so that a failed task has a number too. */
+  /** Counts a tool call of a task. A failed task then also has a number. */
   toolCalled(e: Ev<"tool_called">): void {
     this.#update(e.taskId, (row) => ({ ...row, tools: row.tools + 1 }));
   }
@@ -99,7 +102,7 @@ export class RunProgress {
     }));
   }
 
-  /** Returns the lines of the table at the end of a run; the last row has the totals of the run. */
+  /** Returns the lines of the table at the end of a run. The last row has the totals of the run. */
   summary(e: Ev<"ensemble_completed">): readonly string[] {
     const tasks = [...this.#rows.values()];
     const rows = tasks.map((row) => [
@@ -110,7 +113,8 @@ export class RunProgress {
       readableCount(row.tokens),
       String(row.tools),
     ]);
-    const tokens = e.totalTokens === 0 && tasks.some((row) => row.tokens < 0) ? -1 : e.totalTokens; // a sum of unreported counts
+    // the sum of unknown counts is unknown
+    const tokens = e.totalTokens === 0 && tasks.some((row) => row.tokens < 0) ? -1 : e.totalTokens;
     const totals = [
       "Total",
       "",
@@ -122,7 +126,7 @@ export class RunProgress {
     return textTable(HEAD, [...rows, totals], 3);
   }
 
-  /** Returns one line: `COMPLETED: 14 of 14 tasks in 894 ms, 10594 tokens, $0.0042`. */
+  /** Returns one line: `COMPLETED: 14 of 14 tasks done in 894 ms, 10594 tokens, $0.0042`. */
   total(e: Ev<"ensemble_completed">): string {
     const tasks = [...this.#rows.values()];
     const done = tasks.filter(({ status }) => status === "done").length;

@@ -25,7 +25,7 @@ function partsOf(message: ChatMessage, redact: Redact): readonly MessagePart[] {
     return [...(message.content === "" ? [] : [text(message.content, redact)]), ...calls];
   }
   if (typeof message.content === "string") return [text(message.content, redact)];
-  // Images are named, not copied: they are large and not useful in a trace.
+  // Images are named, not copied. They are large and not useful in a trace.
   return message.content.map((part) =>
     part.type === "text"
       ? text(part.text, redact)
@@ -57,7 +57,7 @@ export function requestContent({ messages, tools }: ChatRequest, redact: Redact)
   };
 }
 
-/** Returns the response of a model in this form. */
+/** Returns the response of a model in the same form. */
 export function responseContent(
   { message, finishReason }: ChatResponse,
   redact: Redact,

@@ -24,10 +24,10 @@ export type { SemconvVersion } from "./semantic-names.js";
 /** The plugin, with functions that continue the trace in tools and handlers. */
 export interface OtelPlugin extends Plugin {
   /**
-   * Calls `fn` with the span of the tool call, the task or the run as the active span, so that it
-   * becomes the parent of the spans of `fn` and of instrumented clients. Pass the `ctx` of a tool
-   * or handler. Before the start of the kernel, and after the end of the run, calls `fn` without a
-   * span. Requires a context manager of OpenTelemetry.
+   * Calls `fn` with the span of the tool call, the task or the run as the active span. The spans of
+   * `fn` and of instrumented clients become its children. Pass the `ctx` of a tool or handler.
+   * Before the start of the kernel, and after the end of the run, calls `fn` without a span.
+   * Requires a context manager of OpenTelemetry.
    */
   within<T>(place: TracedPlace, fn: () => T): T;
   /**
@@ -40,11 +40,11 @@ export interface OtelPlugin extends Plugin {
 /**
  * Records spans and metrics of all runs of a kernel through OpenTelemetry, by its semantic
  * conventions for generative AI. Requires the package `@opentelemetry/api`, and an SDK that you set
- * up; without an SDK, nothing is recorded. Several kernels may share one plugin. Prompts and
+ * up. Without an SDK, nothing is recorded. Several kernels may share one plugin. Prompts and
  * answers are captured only if `captureContent` is true. Failures of the SDK never fail a run.
  *
- * @throws ValidationError for an invalid option; at the start of the kernel, if the package is
- * missing.
+ * @throws ValidationError for an invalid option. The start of the kernel throws it if the package
+ * is missing.
  */
 export function otel(options: OtelOptions = {}): OtelPlugin {
   checkOtelOptions(options);
@@ -80,8 +80,8 @@ export function otel(options: OtelOptions = {}): OtelPlugin {
 }
 
 /**
- * Spans of calls begin after the last tap before the call. They end before other plugins process
- * the result, unless the text is to be shown in its final form.
+ * Begins spans of calls after the last tap before the call. Ends them before other plugins process
+ * the result. If content is captured, ends them after the other plugins, to record the final text.
  */
 function tap(
   hooks: EnsembleHooks,

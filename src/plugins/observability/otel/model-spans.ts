@@ -81,7 +81,10 @@ export class ModelSpans {
     if (outputTokens !== undefined) instruments.tokens("output", outputTokens, attributes);
   }
 
-  /** An answer from a cache or a recording: no call, so there is no client span and no metric. */
+  /**
+   * Records an answer from a cache or a recording. No model was called, so there is no client span
+   * and no metric.
+   */
   #answered(run: RunTrace, call: EndedLlmCall, endedMs: number): void {
     const { span } = begin(run, {
       parent: run.contextOf(call.taskId, call.parentTaskId),

@@ -1,7 +1,7 @@
 import type * as vendor from "@opentelemetry/api";
 import { loadOptionalPackage } from "../../shared/optional-package.js";
 
-/** The used part of the package. */
+/** The part of the package that is used. */
 export type OtelApi = Pick<
   typeof vendor,
   | "context"
@@ -14,7 +14,9 @@ export type OtelApi = Pick<
   | "trace"
 >;
 
-/** Loads the API of OpenTelemetry when the kernel starts. @throws ValidationError when it is not installed. */
+/**
+ * Loads the API of OpenTelemetry when the kernel starts. @throws ValidationError if it is missing.
+ */
 export function loadOtelApi(): Promise<OtelApi> {
   return loadOptionalPackage<OtelApi>("@opentelemetry/api", "otel() needs");
 }

@@ -26,16 +26,18 @@ export interface OtelMeterProvider {
   getMeter(name: string, version?: string): object;
 }
 
-/** Options of `otel`. The plugin neither flushes nor shuts down the providers. */
+/** Options of `otel`. The plugin does not flush or shut down the providers. */
 export interface OtelOptions {
   /**
-   * The tracer that creates the spans. Not allowed together with `tracerProvider`. Default: the
+   * The tracer that creates the spans. It can't be combined with `tracerProvider`. Default: the
    * tracer `agentensemble` of `tracerProvider`.
    */
   readonly tracer?: OtelTracer | undefined;
-  /** The tracer provider. Default: the globally registered one. */
+  /** The tracer provider. Default: the globally registered provider. */
   readonly tracerProvider?: OtelTracerProvider | undefined;
-  /** The meter provider. Default: the one that is globally registered when the kernel starts. */
+  /**
+   * The meter provider. Default: the provider that is globally registered when the kernel starts.
+   */
   readonly meterProvider?: OtelMeterProvider | undefined;
   /**
    * The version of the semantic conventions for generative AI. Default `1.37`, or `latest` if the
@@ -48,13 +50,13 @@ export interface OtelOptions {
    */
   readonly workflowName?: string | ((run: RunInfo) => string | undefined) | undefined;
   /**
-   * Whether spans contain prompts, answers, tool arguments and results, without keys and tokens.
-   * Default false.
+   * Whether spans contain prompts, answers, tool arguments and results. Keys and tokens are
+   * removed. Default false.
    */
   readonly captureContent?: boolean | undefined;
   /**
-   * Called with every text that is set on a span as content or as an error message; returns the
-   * replacement. Default: none.
+   * Called with every content text and error message of a span. Returns the replacement. Default:
+   * none.
    */
   readonly redact?: ((text: string) => string) | undefined;
 }
@@ -74,7 +76,7 @@ function requireMethod(what: string, value: unknown, method: string): void {
   const found =
     typeof value === "object" && value !== null
       ? (value as Readonly<Record<string, unknown>>)[method]
-      : undefined; // inspected, not trusted
+      : undefined; // any value is possible
   if (typeof found !== "function")
     throw new ValidationError(`otel ${what} must have a method ${method}, got: ${preview(value)}`);
 }

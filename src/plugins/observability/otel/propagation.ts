@@ -4,7 +4,7 @@ import type { RunInfo } from "../../../contracts/run-info.js";
 import type { OtelApi } from "./otel-api.js";
 import type { Place, Telemetry } from "./telemetry.js";
 
-/** A place in a run: the context of a tool or a handler, or a run with the id of a task. */
+/** A place in a run. It is the context of a tool or a handler, or a run with the id of a task. */
 export type TracedPlace = {
   readonly taskId?: string | undefined;
   readonly toolCallId?: string | undefined;
@@ -49,10 +49,10 @@ export function injected(active: Iterable<Telemetry>, place: Place): TraceContex
   };
 }
 
-/** Version `ff` is invalid. */
+/** Matches a valid header. Version `ff` is invalid. */
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** Returns the text of a header value: some servers use lists. */
+/** Returns the text of a header value. Some servers use lists. */
 function textIn(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

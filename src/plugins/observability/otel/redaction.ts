@@ -2,8 +2,8 @@ const FAILED = "[not shown: the redact function failed]";
 const LIMIT = 16_384;
 
 /**
- * Returns the filter for every text on a span: it removes the known secrets of the run, applies the
- * rule of the user, and cuts after 16,384 characters. Returns no text if the rule fails.
+ * Returns the filter for every text on a span. It removes the known secrets of the run, applies the
+ * user's rule, and cuts after 16,384 characters. It returns no text if the rule fails.
  */
 export function textRedactor(
   own: ((text: string) => string) | undefined,

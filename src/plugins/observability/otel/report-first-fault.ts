@@ -1,11 +1,9 @@
 import { toError } from "../../../util/errors.js";
 
-/**
- * Passes the first fault of an SDK or exporter on, so that it is reported, and ignores later ones.
- */
+/** Throws the first fault of an SDK or exporter, so it is reported. Ignores later faults. */
 export class ReportFirstFault {
   #reported = false;
-  /** The first fault, also one that could not be thrown where it occurred. */
+  /** The first fault. It may have occurred where it could not be thrown. */
   #noted: unknown;
 
   guard<A>(fn: (argument: A) => void): (argument: A) => void {
@@ -16,7 +14,8 @@ export class ReportFirstFault {
         this.note(error);
       }
       const fault = this.#noted;
-      if (fault === undefined || this.#reported) return; // once is sufficient: a broken exporter fails for every span
+      // a broken exporter fails for every span, so one report is sufficient
+      if (fault === undefined || this.#reported) return;
       this.#reported = true;
       throw toError(fault);
     };

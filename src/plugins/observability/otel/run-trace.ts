@@ -23,7 +23,7 @@ interface NewTask {
 }
 
 /**
- * The state of the trace of one run. It is not shared between runs, so that concurrent runs are not
+ * The state of the trace of one run. Each run has a separate state, so concurrent runs are not
  * mixed.
  */
 export class RunTrace {
@@ -31,7 +31,7 @@ export class RunTrace {
   readonly startedMs: number;
   /** The error of a failed run. */
   error: Error | undefined;
-  /** Model calls of tasks whose span has not begun, because their agents are being created. */
+  /** Model calls of tasks without a span. Such a task is waiting for its agent to be created. */
   readonly early = new KeyedQueue<string, OpenModelCall>();
   readonly memoryWrites = new KeyedQueue<string, number>();
   readonly #tasks = new KeyedQueue<string, OpenTask>();
@@ -55,7 +55,7 @@ export class RunTrace {
   readonly redact = (text: string): string =>
     this.tracing.redact(text, (this.#withoutSecrets ??= createRedactor().redactText));
 
-  /** Begins the span of the run once; `run` is absent only if no hook has fired. */
+  /** Begins the span of the run once. `run` is absent only if no hook has fired. */
   root(run?: HookRun, parent: Context = this.caller): OpenSpan {
     if (this.#root !== undefined) return this.#root;
     if (run !== undefined) this.#withoutSecrets = (text) => run.redact(text);
@@ -78,7 +78,7 @@ export class RunTrace {
     return this.#root;
   }
 
-  /** Ends all open spans, the run last. */
+  /** Ends all open spans. The span of the run ends last. */
   end(e: Ev<"ensemble_completed"> | undefined): void {
     const atMs = this.clock.ms();
     const at = this.clock.instant(atMs);
@@ -104,7 +104,7 @@ export class RunTrace {
     this.#announced.push(e.taskId, e);
   }
 
-  /** The first hook of the task begins its span; later ones are further attempts. */
+  /** Begins the span of the task at its first hook. Later hooks are further attempts. */
   beginAttempt(call: TaskCall, model: ChatModel | undefined): void {
     const event = this.#announced.shift(call.taskId);
     const going = this.#tasks.last(call.taskId);
@@ -149,8 +149,8 @@ export class RunTrace {
   }
 
   /**
-   * Returns the context for a step of a task, also before the span of the task begins, while its
-   * agent is created.
+   * Returns the context for a step of a task. The span of the task may not have begun, because its
+   * agent is being created.
    */
   contextOf(taskId: string, parentTaskId: string | undefined): Context {
     return (
@@ -160,8 +160,8 @@ export class RunTrace {
   }
 
   /**
-   * Returns the context of a run that a task of this run has started: that of the task, if only one
-   * task can have started it.
+   * Returns the context of a run that a task of this run has started. It is the context of the task
+   * if only one task is in progress.
    */
   contextForInner(): Context {
     const tasks = this.#tasks.values();
@@ -187,7 +187,10 @@ export class RunTrace {
     span.end(this.clock.instant(endedMs));
   }
 
-  /** Records a successful write, with its task; or a failed one, which only its hook reports. */
+  /**
+   * Records a write of memory. `parent` is the context of the task for a successful write. A failed
+   * write has only its hook.
+   */
   memoryWrite(scope: string, parent: Context, error: Error | undefined): void {
     const endedMs = this.clock.ms();
     const { span } = begin(this, {
@@ -241,7 +244,8 @@ export class RunTrace {
   #endTask(task: OpenTask, error: Error | undefined): void {
     const atMs = this.clock.ms();
     const at = this.clock.instant(atMs);
-    for (const { span } of [...task.modelCalls.values(), ...task.toolCalls.values()]) span.end(at); // abandoned ones
+    // abandoned calls
+    for (const { span } of [...task.modelCalls.values(), ...task.toolCalls.values()]) span.end(at);
     if (error !== undefined) noteError(this, task.span, error, at);
     task.span.end(at);
     if (task.agentRole !== undefined)

@@ -1,5 +1,5 @@
 /**
- * The version of the conventions for generative AI that spans and metrics follow: the names differ.
+ * The version of the conventions for generative AI. It determines the names of spans and metrics.
  */
 export type SemconvVersion = "1.36" | "1.37" | "latest";
 
@@ -10,7 +10,7 @@ export const SEMCONV_VERSIONS: readonly SemconvVersion[] = Object.freeze([
 ]);
 
 /**
- * Names that are equal in all versions; `agentensemble.*` are facts without a name in the
+ * Names that are equal in all versions. `agentensemble.*` are attributes without a name in the
  * conventions.
  */
 export const ATTRIBUTES = Object.freeze({
@@ -61,11 +61,11 @@ export const ATTRIBUTES = Object.freeze({
   memoryKind: "agentensemble.memory.kind",
 } as const);
 
-/** Values of `gen_ai.operation.name`, which are also the first words of span names. */
+/** Values of `gen_ai.operation.name`. They are also the first words of span names. */
 export const OPERATIONS = Object.freeze({
   workflow: "invoke_workflow",
   agent: "invoke_agent",
-  /** Not in the conventions: a task of a function. */
+  /** Not in the conventions: a task with a handler. */
   task: "run_task",
   chat: "chat",
   tool: "execute_tool",
@@ -91,7 +91,10 @@ export interface VersionedNames {
   readonly provider: string;
   readonly operationDuration: string;
   readonly timeToFirstChunk: string;
-  /** One histogram with the attribute `gen_ai.token.type`; absent where `inputTokens` and `outputTokens` are separate metrics. */
+  /**
+   * One histogram with the attribute `gen_ai.token.type`. Absent if `inputTokens` and
+   * `outputTokens` are separate metrics.
+   */
   readonly tokenUsage?: string;
   readonly inputTokens?: string;
   readonly outputTokens?: string;

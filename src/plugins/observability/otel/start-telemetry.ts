@@ -10,8 +10,8 @@ import { chosenVersion, namesOfVersion } from "./semantic-names.js";
 const SCOPE = "agentensemble";
 
 /**
- * Loads OpenTelemetry and returns tracer and meter. `noted` is called for a `redact` function that
- * throws.
+ * Loads OpenTelemetry and returns tracer and meter. `noted` receives the errors of the `redact`
+ * function.
  */
 export async function startTelemetry(
   options: OtelOptions,
@@ -23,8 +23,9 @@ export async function startTelemetry(
   const names = namesOfVersion(chosenVersion(options.semconvVersion, process.env));
   return {
     api,
-    tracer: (tracer ?? tracerProvider.getTracer(SCOPE)) as Tracer, // the type of the option has only the checked members: third-party types are not public
-    instruments: new Instruments(meterProvider.getMeter(SCOPE) as Meter, names), // as above
+    // the option's type has only the checked members, because third-party types are not public
+    tracer: (tracer ?? tracerProvider.getTracer(SCOPE)) as Tracer,
+    instruments: new Instruments(meterProvider.getMeter(SCOPE) as Meter, names), // see the tracer
     names,
     clock,
     captureContent: options.captureContent === true,

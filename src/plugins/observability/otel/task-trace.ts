@@ -12,7 +12,7 @@ export interface OpenModelCall extends OpenSpan {
 /** A tool call in progress, or one whose final event has not arrived. */
 export interface OpenToolCall extends OpenSpan {
   readonly call: ToolCall;
-  /** The tasks below it. */
+  /** The number of tasks that it has caused. */
   children: number;
   end:
     | {
@@ -37,9 +37,9 @@ export function openTask(span: OpenSpan, taskId: string, agentRole: string | und
 }
 
 /**
- * Returns the parent of a task that another task caused: the tool call that caused it. Of several
- * calls in progress, selects the one whose arguments contain the worker and its task, and among
- * equals one without a task.
+ * Returns the parent of a task that another task caused: the tool call that caused it. Several
+ * calls may be in progress. A call whose arguments contain the task and its worker is preferred,
+ * then one without another task.
  */
 export function placeOfChild(
   parent: OpenTask,

@@ -39,13 +39,16 @@ export const TRACED: readonly EventType[] = [
   "memory_written",
 ];
 
-/** Converts the hooks and events of any number of runs of a kernel into spans and metrics. Keeps no state of ended runs. */
+/**
+ * Converts the hooks and events of all runs of a kernel into spans and metrics. Keeps no state of
+ * ended runs.
+ */
 export class Telemetry {
   readonly #runs = new Map<string, RunTrace>();
   readonly #models: ModelSpans;
   readonly #tools: ToolSpans;
 
-  /** `active`: the instances that have runs, which contains this one while it has some. */
+  /** `active`: the instances with runs in progress. It contains this instance while it has runs. */
   constructor(
     readonly tracing: Tracing,
     readonly active: Set<Telemetry>,
@@ -82,7 +85,8 @@ export class Telemetry {
     const trace = this.#runs.get(run.id);
     if (trace === undefined) return;
     const span = trace.root(run, this.#parentContext(run, trace)).span.spanContext();
-    if (this.tracing.api.isSpanContextValid(span)) run.setTraceId(span.traceId); // without an SDK it is all zeros
+    // without an SDK the id is all zeros
+    if (this.tracing.api.isSpanContextValid(span)) run.setTraceId(span.traceId);
   }
 
   runFailed({ run, error }: { readonly run: HookRun; readonly error?: Error | undefined }): void {
@@ -118,7 +122,7 @@ export class Telemetry {
     this.#runs.get(write.run.id)?.beginMemoryWrite(write);
   }
 
-  /** Successful writes come from their event, which has the task. */
+  /** Ends a memory write. A successful write is recorded from its event, which has the task. */
   endMemoryWrite({ run, scope, error }: EndedWrite): void {
     const trace = this.#runs.get(run.id);
     if (trace !== undefined && error !== undefined)
@@ -126,8 +130,8 @@ export class Telemetry {
   }
 
   /**
-   * Returns the context of a tool call, otherwise of its task, otherwise of its run; `undefined` if
-   * the run is unknown or has ended.
+   * Returns the context of a tool call, or else of its task, or else of its run. Returns
+   * `undefined` if the run is unknown or has ended.
    */
   contextAt({ runId, taskId, toolCallId }: Place): Context | undefined {
     const run = this.#runs.get(runId);
@@ -140,10 +144,14 @@ export class Telemetry {
     return (call ?? task ?? run.root()).context;
   }
 
-  /** A run that joined another one is below it, unless there is a span of the user in between. */
+  /**
+   * Returns the context of the outer run if a run has joined it. A span of the user in between
+   * takes precedence.
+   */
   #parentContext(run: HookRun, trace: RunTrace): Context {
     const id = run.parent?.id ?? "";
-    const others = [...this.active].map((other) => other.#runs.get(id)); // the outer run may belong to another kernel
+    // another kernel may execute the outer run
+    const others = [...this.active].map((other) => other.#runs.get(id));
     const outer = this.#runs.get(id) ?? others.find((other) => other !== undefined);
     if (outer === undefined) return trace.caller;
     const { getSpan } = this.tracing.api.trace;
@@ -157,6 +165,6 @@ function modelOf({ run, task, agent }: TaskCall): ChatModel | undefined {
   try {
     return run.modelFor(task, agent);
   } catch {
-    return undefined; // an unknown name, which fails the task
+    return undefined; // an unknown name fails the task
   }
 }

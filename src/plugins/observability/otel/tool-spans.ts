@@ -11,13 +11,13 @@ import { begin, errorAttribute, noteError } from "./tracing.js";
 /** A tool call that has ended, from its hook. */
 export type EndedToolCall = After<ToolCallContext, "result", ToolResult>;
 
-/** The value of `error.type` for a tool with a failed result, or a refused call. */
+/** The value of `error.type` for a failed result or a refused call. */
 const TOOL_ERROR = "tool_error";
 
 /**
- * The spans and metrics of tool calls. A span begins with the tool and ends with the event of the
- * call, which has the outcome of the result. Calls that did not reach the tool (an unknown name,
- * invalid input, a refusal) have only an event.
+ * The spans and metrics of tool calls. A span begins with the tool. It ends with the event of the
+ * call, which has the outcome. Calls that did not reach the tool have only an event. Examples are
+ * an unknown name, invalid input and a refusal.
  */
 export class ToolSpans {
   constructor(readonly tracing: Tracing) {}
@@ -36,7 +36,7 @@ export class ToolSpans {
     run.task(taskId)?.toolCalls.push(call, { ...open, call, children: 0, end: undefined });
   }
 
-  /** Called when the tool has ended; its event follows. */
+  /** Called when the tool has ended. Its event follows. */
   settle(run: RunTrace, { taskId, call, outcome, error, result }: EndedToolCall): void {
     const open = run
       .task(taskId)

@@ -8,7 +8,7 @@ import { AgentEnsembleError } from "../../../contracts/errors.js";
 import { errorTypeOf, isFault, rootOf } from "../shared/failures.js";
 import { ATTRIBUTES } from "./semantic-names.js";
 
-/** The parts for creating spans and metrics; one object per kernel. */
+/** The objects for creating spans and metrics. A kernel has one. */
 export interface Tracing {
   readonly api: OtelApi;
   readonly tracer: Tracer;
@@ -30,7 +30,9 @@ export interface OpenSpan {
   readonly startedMs: number;
 }
 
-/** Instants of one run from the monotonic clock, so that changes of the wall clock do not affect durations. */
+/**
+ * Instants of one run from the monotonic clock. Changes of the wall clock do not affect durations.
+ */
 export class RunClock {
   readonly #wallMs: number;
   readonly #monotonicMs: number;
@@ -45,8 +47,8 @@ export class RunClock {
   }
 
   /**
-   * Returns OpenTelemetry's pair of seconds and nanoseconds, because it interprets small numbers as
-   * another kind of time.
+   * Returns OpenTelemetry's pair of seconds and nanoseconds. OpenTelemetry interprets small numbers
+   * as another kind of time.
    */
   instant(monotonicMs: number): HrTime {
     const ms = this.#wallMs + Math.max(0, monotonicMs - this.#monotonicMs);
@@ -70,7 +72,7 @@ export interface NewSpan {
   readonly attributes: Attributes;
   /** On the monotonic clock. Default: now. */
   readonly startedMs?: number;
-  /** Whether the span is that of a call to another system. Default false. */
+  /** Whether it is the span of a call to another system. Default false. */
   readonly client?: boolean;
 }
 
@@ -88,7 +90,7 @@ export function begin(
   return { span, context: api.trace.setSpan(parent, span), startedMs };
 }
 
-/** Records the end of a step on its span: a failure is an error, a requested stop is not. */
+/** Records the end of a step on its span. A failure is an error. A requested stop is not. */
 export function noteError(run: RunScope, span: Span, error: Error, at: HrTime): void {
   if (!isFault(error)) return;
   const root = rootOf(error);

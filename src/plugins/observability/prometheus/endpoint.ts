@@ -11,7 +11,10 @@ export interface Exposition {
 
 const HOSTS = /^(?:127\.0\.0\.1|\[::1\]|localhost)(?::\d+)?$/i;
 
-/** Answers a request with the metrics. A failure is a process warning, and is not shown to the client. */
+/**
+ * Answers a request with the metrics. A failure causes a process warning and is not shown to the
+ * client.
+ */
 export async function answerScrape(
   request: IncomingMessage,
   response: ServerResponse,
@@ -38,7 +41,10 @@ function refuse(
   response.writeHead(status, headers).end();
 }
 
-/** Serves `/metrics` on this machine. Refuses a browser page that uses another host name for it. */
+/**
+ * Serves `/metrics` on this machine. Refuses requests with another host name, which a browser page
+ * could send.
+ */
 export async function serveMetrics(
   o: { readonly port: number; readonly host: string },
   expose: () => Promise<Exposition>,

@@ -27,7 +27,7 @@ export class PrometheusExporter {
     this.#labels = new LabelValues(options.maxLabelValues);
   }
 
-  /** Returns the counters of the kernel with these events; `undefined` before it has started. */
+  /** Returns the counters of the kernel with these events. Returns `undefined` before its start. */
   runsOf(events: EventStream): RunMetrics | undefined {
     return this.#runs.get(events);
   }
@@ -40,7 +40,7 @@ export class PrometheusExporter {
       : urlOf(this.#server, address.host);
   }
 
-  /** Called when a kernel with the plugin starts, until `leave()`. */
+  /** Called when a kernel with the plugin starts. `leave()` is its counterpart. */
   join(): void {
     this.#kernels++;
   }
@@ -51,7 +51,7 @@ export class PrometheusExporter {
     await this.#serving;
   }
 
-  /** Counts for a service of a started kernel. Returns a function that ends this. */
+  /** Counts for a service of a started kernel. Returns a function that stops counting. */
   observe: ServiceObserver["observe"] = (service, limits) =>
     this.#services?.observe(service, limits) ?? ((): void => undefined);
 
@@ -66,7 +66,7 @@ export class PrometheusExporter {
     if (--this.#kernels > 0) return;
     const serving = this.#serving;
     this.#serving = undefined;
-    await serving?.catch(() => undefined); // has failed the start of a kernel
+    await serving?.catch(() => undefined); // its error has already failed the start of a kernel
     const server = this.#server;
     this.#server = undefined;
     if (server !== undefined) await closeServer(server);
@@ -84,7 +84,8 @@ export class PrometheusExporter {
 
   async #create(): Promise<MetricSet> {
     const client = await loadPromClient();
-    const registry = (this.options.registry ?? new client.Registry()) as Registry; // the type of the option has only the checked members: third-party types are not public
+    // the option's type has only the checked members, because third-party types are not public
+    const registry = (this.options.registry ?? new client.Registry()) as Registry;
     const metrics = createMetrics(client, registry, this.options.prefix);
     this.#services = new ServiceMetrics(metrics, this.#labels);
     return metrics;

@@ -18,8 +18,8 @@ export type {
 /** The plugin, with the functions for a separate endpoint. */
 export interface PrometheusPlugin extends Plugin {
   /**
-   * Returns all metrics in the text format of Prometheus, even after the end of the kernel. @throws
-   * ValidationError if prom-client is not installed.
+   * Returns all metrics in the text format of Prometheus, even after the end of the kernel.
+   * @throws ValidationError if prom-client is not installed.
    */
   metrics(): Promise<string>;
   /** The media type of the text that `metrics()` returns. */
@@ -37,19 +37,19 @@ const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /**
  * Counts and times the runs, tasks, model calls and tools of a kernel for Prometheus. Requires the
- * package `prom-client`. Opens a port only with `listen`. Several kernels may share one plugin;
- * their numbers are added. Labels contain roles, names of tools and models and similar names, never
- * texts, with at most `maxLabelValues` values each.
+ * package `prom-client`. Opens a port only with `listen`. Several kernels may share one plugin,
+ * which then adds their numbers. Labels contain roles, names of tools and models and similar names,
+ * never texts. Each label has at most `maxLabelValues` values.
  *
- * @throws ValidationError for an invalid option; at the start of the kernel, if the package is
- * missing or the registry has a metric of the same name but another kind.
+ * @throws ValidationError for an invalid option. The start of the kernel throws it if the package
+ * is missing. It also throws it if the registry has a metric of the same name but another kind.
  */
 export function prometheus(options: PrometheusOptions = {}): PrometheusPlugin {
   const exporter = new PrometheusExporter(resolvePrometheusOptions(options));
   return definePlugin({
     name: "observability-prometheus",
     bind(bind) {
-      exporter.join(); // the step that each kernel pairs with dispose
+      exporter.join(); // a kernel calls `dispose` only after this step
       bind.many(Tokens.ServiceObserver).toConstantValue({ observe: exporter.observe });
     },
     apply({ hooks, events }) {
@@ -68,7 +68,9 @@ export function prometheus(options: PrometheusOptions = {}): PrometheusPlugin {
   } satisfies PrometheusPlugin);
 }
 
-/** Calls begin after the last tap before them, and end before other plugins process the result. */
+/**
+ * Begins calls after the last tap before them. Ends them before other plugins process the result.
+ */
 function tap(hooks: EnsembleHooks, runs: () => RunMetrics | undefined): void {
   const before = { name: "prometheus", lane: "answer", order: "post", onError: "skip" } as const;
   const after = { name: "prometheus", lane: "transform", order: "pre", onError: "skip" } as const;

@@ -1,7 +1,7 @@
 const OTHER = "other";
 const LENGTH = 100;
 
-/** Limits the number of series: of each label only the first values are distinguished. */
+/** Limits the number of series. Only the first values of each label are distinguished. */
 export class LabelValues {
   readonly #known = new Map<string, Set<string>>();
 
@@ -18,7 +18,10 @@ export class LabelValues {
     return short;
   }
 
-  /** Returns the value if it occurred before: for names that a model may have invented. */
+  /**
+   * Returns the value if it occurred before, otherwise `other`. For names that a model may have
+   * invented.
+   */
   seen(label: string, value: string): string {
     const short = value.slice(0, LENGTH);
     return this.#known.get(label)?.has(short) === true ? short : OTHER;

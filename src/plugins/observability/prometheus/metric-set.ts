@@ -72,12 +72,13 @@ class MetricMaker {
     const known: unknown = registry.getSingleMetric(name);
     if (known !== undefined && !(known instanceof kind))
       throw new ValidationError(`prometheus: the registry has a metric '${name}' of another kind`);
-    return (known ?? new kind({ ...options, name, registers: [registry] })) as M; // an instance of `kind`, which every caller passes as the class of M
+    // every caller passes the class of M as `kind`
+    return (known ?? new kind({ ...options, name, registers: [registry] })) as M;
   }
 }
 
 /**
- * Creates the metrics in a registry. Metrics of other kernels in it are shared.
+ * Creates the metrics in a registry. Existing metrics of other kernels are shared.
  * @throws ValidationError if a name belongs to a metric of another kind.
  */
 export function createMetrics(client: PromClient, registry: Registry, prefix: string): MetricSet {

@@ -10,7 +10,7 @@ export interface PrometheusRegistry {
 
 /** The address of the endpoint, which only this machine can reach. */
 export interface PrometheusListenOptions {
-  /** The port. 0 selects a free port; see `url`. */
+  /** The port. 0 selects a free port. `url` then has its number. */
   readonly port: number;
   /** The host: `127.0.0.1` (default), `::1` or `localhost`. */
   readonly host?: string | undefined;
@@ -19,18 +19,18 @@ export interface PrometheusListenOptions {
 /** Options of `prometheus`. */
 export interface PrometheusOptions {
   /**
-   * The registry of the metrics. Kernels that share a registry add their numbers. Default: a
-   * separate registry.
+   * The registry of the metrics. The numbers of kernels with the same registry are added. Default:
+   * a separate registry.
    */
   readonly registry?: PrometheusRegistry | undefined;
   /** Prefix of the names of all metrics. Default `agentensemble_`. */
   readonly prefix?: string | undefined;
   /**
-   * Limit of the number of different values of each label (roles, tools, models). Further values
-   * are counted as `other`. Default 100.
+   * Maximum number of different values of each label (roles, tools, models). Further values are
+   * counted as `other`. Default 100.
    */
   readonly maxLabelValues?: number | undefined;
-  /** Serves `/metrics` over HTTP during the lifetime of the kernel. Default: no endpoint. */
+  /** Serves `/metrics` over HTTP until the kernel ends. Default: no endpoint. */
   readonly listen?: PrometheusListenOptions | undefined;
 }
 

@@ -25,7 +25,7 @@ interface GoingRun {
   /** The start of each executed call. */
   readonly modelCalls: KeyedQueue<string, number>;
   readonly toolCalls: KeyedQueue<ToolCall, number>;
-  /** Calls that their hook has counted, until their event arrives. */
+  /** Calls that were counted by their hook and whose event has not arrived. */
   readonly told: KeyedQueue<string, true>;
 }
 
@@ -115,7 +115,7 @@ export class RunMetrics {
   }
 
   /**
-   * Costs are known at the end of the run: its ledger has them, for failed runs too. Costs of runs
+   * Counts the costs of an ended run. Its ledger has them, also for a failed run. Costs of runs
    * that joined it are counted separately.
    */
   runEnded({ run, output, error }: EndedRun): void {
@@ -158,7 +158,9 @@ export class RunMetrics {
     this.metrics.activeTasks.inc(change);
   }
 
-  /** Calls without a hook did not reach a tool: a model may have invented the name. */
+  /**
+   * Counts calls without a hook. They did not reach a tool, and a model may have invented the name.
+   */
   #toolTold(e: Ev<"tool_called">, run: GoingRun): void {
     if (run.told.shift(toldKey(e.toolName, e.toolArguments)) === true) return;
     this.metrics.toolExecutions.inc({

@@ -19,17 +19,18 @@ export function rootOf(error: Error): Error {
 }
 
 /**
- * Returns the kind of an error, with few different values: the code of an error of the framework,
- * otherwise the name of its class.
+ * Returns the kind of an error, with few different values. It is the code of an error of the
+ * framework, or else the name of its class.
  */
 export function errorTypeOf(error: Error): string {
   const root = rootOf(error);
   return AgentEnsembleError.isInstance(root) ? root.code : root.name;
 }
 
-/** Whether an error is a failure, and not a requested stop. */
+/** Whether an error is a failure. False for a requested stop. */
 export function isFault(error: Error): boolean {
-  const reason = TaskExecutionError.isInstance(error) ? (error.cause ?? error) : error; // a handler whose inner run was cancelled has failed
+  // the cancelled inner run of a handler is a failure
+  const reason = TaskExecutionError.isInstance(error) ? (error.cause ?? error) : error;
   return !ExitEarlySignal.isInstance(reason) && !RunCancelledError.isInstance(reason);
 }
 

@@ -1,8 +1,8 @@
 import type { CostEstimate } from "../../../contracts/cost.js";
 
 /**
- * Formats a cost for people: `$0.0042`, `12.5 credits`; `unknown` without a cost. Small amounts
- * keep two significant digits. `at least` precedes a sum that omits calls.
+ * Formats a cost for people: `$0.0042`, `12.5 credits`. Returns `unknown` without a cost. Small
+ * amounts keep two significant digits. `at least` precedes a sum that omits calls.
  */
 export function formatCost(cost: CostEstimate | undefined): string {
   if (cost === undefined) return "unknown";

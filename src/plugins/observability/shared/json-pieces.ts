@@ -33,13 +33,13 @@ function* fieldPieces(fields: Fields, levels: number, indent: string): Generator
 }
 
 /**
- * Yields the text of `JSON.stringify(value, null, 2)` in pieces, for large documents. Values below
- * `levels` are one piece each. `value` is plain JSON data and dates; lists may be lazy.
+ * Yields the text of `JSON.stringify(value, null, 2)` in pieces, for large documents. Each value
+ * below `levels` is one piece. `value` is plain JSON data and dates. Lists may be lazy.
  */
 export function* jsonPieces(value: unknown, levels: number, indent = ""): Generator<string> {
   if (value instanceof LazyList) yield* listPieces(value.items, Math.max(1, levels), indent);
   else if (levels <= 0 || !isBranch(value))
     yield (JSON.stringify(value, null, 2) ?? "null").replaceAll("\n", `\n${indent}`);
   else if (Array.isArray(value)) yield* listPieces(value as readonly unknown[], levels, indent);
-  else yield* fieldPieces(value as Fields, levels, indent); // no list, no date
+  else yield* fieldPieces(value as Fields, levels, indent); // neither a list nor a date
 }

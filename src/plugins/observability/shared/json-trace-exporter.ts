@@ -13,12 +13,10 @@ import { createRedactor } from "../../../util/redaction/redactor.js";
 import { dagOfRun, redactedDag } from "./run-dag.js";
 import { traceFileName, writeTraceFile } from "./trace-files.js";
 
-/**
- * The target of traces: a folder with one file per run, or one file that the next run overwrites.
- */
+/** The target of traces: a folder with one file per run, or one file that each run overwrites. */
 export type JsonTraceExporterOptions = {
   /**
-   * Returns the diagram of the ensemble (`() => ensemble.toDag()`), which is written next to each
+   * Returns the diagram of the ensemble (`() => ensemble.toDag()`). It is written next to each
    * trace as `{runId}.dag.json`, with the transitions of the run. Default: none.
    */
   readonly dag?: (() => Dag) | undefined;
@@ -34,9 +32,9 @@ export interface JsonTraceExporter {
 }
 
 /**
- * Creates an exporter that writes the trace of every run as JSON (schema 1.3): to
- * `{runId}.trace.json` in `dir`, or always to `file`. Each file is written atomically; missing
- * folders are created. Pass the exporter as `traceExporter`, or bind it to `Tokens.TraceExporter`.
+ * Creates an exporter that writes the trace of every run as JSON (schema 1.3). The target is
+ * `{runId}.trace.json` in `dir`, or always `file`. Each file is written atomically. Missing folders
+ * are created. Pass the exporter as `traceExporter`, or bind it to `Tokens.TraceExporter`.
  *
  * @throws ValidationError unless exactly one of `dir` and `file` is set.
  */

@@ -1,6 +1,6 @@
 /**
- * Values that wait under a key, first in, first out. For work that one hook begins and another
- * ends, if the key may occur several times.
+ * Values that wait under a key, first in, first out. Used if one hook begins work and another ends
+ * it, and the key may occur several times.
  */
 export class KeyedQueue<K, V> {
   readonly #queues = new Map<K, V[]>();

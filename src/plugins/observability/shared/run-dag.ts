@@ -19,8 +19,8 @@ function edgesAfter(
 }
 
 /**
- * Returns the nodes with the texts and roles that their tasks had in the run: readers join both
- * files by them.
+ * Returns the nodes with the texts and roles that their tasks had in the run. Readers use them to
+ * join both files.
  */
 function tasksAfter(tasks: readonly DagTask[], trace: ExecutionTrace): readonly DagTask[] {
   const ran = tasksOf(trace.taskTraces);
@@ -40,8 +40,8 @@ function tasksAfter(tasks: readonly DagTask[], trace: ExecutionTrace): readonly 
 }
 
 /**
- * Adds the results of the run to the diagram. Of two edges between the same states both count as
- * fired.
+ * Adds the results of the run to the diagram. If two edges connect the same states, both are marked
+ * as fired.
  */
 export function dagOfRun(plan: Dag, trace: ExecutionTrace): RunDag {
   const { completedAt, graphTrace } = trace;
@@ -58,8 +58,8 @@ export function dagOfRun(plan: Dag, trace: ExecutionTrace): RunDag {
 }
 
 /**
- * Returns the diagram without the secrets in its texts, for files. Names and ids stay, because they
- * connect its parts with each other and with the trace.
+ * Returns the diagram without the secrets in its texts, for files. Names and ids are kept, because
+ * they connect its parts with each other and with the trace.
  */
 export function redactedDag(dag: RunDag, redactor: Redactor): RunDag {
   const text = (value: string): string => redactor.redactText(value);

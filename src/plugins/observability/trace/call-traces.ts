@@ -30,7 +30,9 @@ export class CallTraces {
   readonly #mode: CaptureModeDefinition;
   readonly #keeper: TraceKeeper;
   readonly #clock: WallClock;
-  /** A conversation grows from call to call: each of its messages is processed once. */
+  /**
+   * Processed messages. A conversation grows from call to call, and each message is processed once.
+   */
   readonly #messages = new Map<ChatMessage, CapturedMessage>();
   readonly #files: TracedFiles;
 

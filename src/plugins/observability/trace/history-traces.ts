@@ -5,7 +5,7 @@ import type { WorkflowReport } from "../../../contracts/run.js";
 import type { GraphTrace, LoopTrace, PhaseTrace } from "../../../contracts/trace.js";
 import type { TraceKeeper } from "./keeper.js";
 
-/** The reports of workflows except the outputs of tasks. */
+/** The reports of workflows, except the outputs of tasks. */
 export interface HistoryTraces {
   readonly loopTraces: readonly LoopTrace[];
   readonly graphTrace: GraphTrace | undefined;
@@ -53,7 +53,10 @@ function graphTrace(
   };
 }
 
-/** Returns the histories among the reports of a run; of two with the same name, the later one. */
+/**
+ * Returns the histories among the reports of a run. If two have the same name, returns the later
+ * one.
+ */
 export function historyTraces(
   reports: readonly WorkflowReport[],
   keeper: TraceKeeper,

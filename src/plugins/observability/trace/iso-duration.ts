@@ -1,6 +1,6 @@
 /**
- * Formats a duration as ISO-8601 text in the form of `java.time`: hours are the largest unit, zero
- * parts are omitted, and `PT0S` is zero. Rounded to microseconds.
+ * Formats a duration as ISO-8601 text in the form of `java.time`. Hours are the largest unit. Zero
+ * parts are omitted. `PT0S` is zero. Rounded to microseconds.
  */
 export function isoDuration(ms: number): string {
   if (!(ms > 0) || !Number.isFinite(ms)) return "PT0S";

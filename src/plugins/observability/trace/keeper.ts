@@ -20,10 +20,10 @@ export class TraceKeeper {
     return this.#mode.capturesTexts === false ? "" : this.name(text);
   }
 
-  /** Returns the name of a model or kind; kept in every mode. */
+  /** Returns the name of a model or kind, which every mode keeps. */
   name(text: string): string {
     if (text === "") return text;
-    // Models and executors are code of users: a declared text may be any value.
+    // Models and executors are code of users, so a declared text may be any value.
     return typeof text === "string"
       ? this.#redactor.redactText(text)
       : (JSON.stringify(this.#redactor.redactValue(text)) ?? "");

@@ -1,8 +1,8 @@
 import type { MapReduceLevelTrace, RunRecord, TaskRecord } from "../../../contracts/trace.js";
 
 /**
- * Returns the levels of a map-reduce run; empty for other runs. Tasks are counted once, independent
- * of their attempts.
+ * Returns the levels of a map-reduce run. Returns none for other runs. Tasks are counted once,
+ * independent of their attempts.
  */
 export function mapReduceLevels({ tasks, endedMs }: RunRecord): readonly MapReduceLevelTrace[] {
   const levels = new Map<number, TaskRecord[]>();

@@ -39,8 +39,8 @@ interface Made {
 }
 
 /**
- * Returns the traced form of a value of the run. A function that throws affects only this value,
- * not the trace.
+ * Returns the traced form of a value of the run. If the function throws, only this value is
+ * affected.
  */
 function shownValue(show: () => unknown): unknown {
   try {
@@ -128,7 +128,7 @@ class RecordedTrace implements ExecutionTrace {
     ));
   }
 
-  /** Created at each call: an exporter that reads it may cause a warning itself. */
+  /** Created at each read, because an exporter may cause a warning while it reads the trace. */
   get metadata(): Fields {
     const { run, warnings } = this.#record;
     return Object.freeze({
@@ -166,7 +166,7 @@ class RecordedTrace implements ExecutionTrace {
     }
   }
 
-  /** For `JSON.stringify(trace)`: the same document as `toJson()`. */
+  /** Returns the document of `toJson()`, for `JSON.stringify(trace)`. */
   toJSON(): unknown {
     return traceJson(this);
   }
@@ -179,7 +179,7 @@ class RecordedTrace implements ExecutionTrace {
 
 function capturedInputs(value: unknown): Fields {
   if (value === undefined) return {};
-  return isObject(value) ? value : { inputs: value }; // possible results of the redact of a mode
+  return isObject(value) ? value : { inputs: value }; // the `redact` of a mode may return any value
 }
 
 /** Builds traces of schema 1.3 from the records of runs. */

@@ -19,7 +19,8 @@ export function reviewTraces(
       timing: request.timing,
       description: keeper.text(request.taskDescription),
       toolName: request.toolName,
-      requestedAt: asked < resolvedAt ? asked : resolvedAt, // two clocks: wall clock and monotonic clock
+      // the wall clock and the monotonic clock may differ
+      requestedAt: asked < resolvedAt ? asked : resolvedAt,
       resolvedAt,
       durationMs: Math.max(0, endedMs - startedMs),
       decision,

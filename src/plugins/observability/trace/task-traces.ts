@@ -20,14 +20,17 @@ import type { TracedFiles } from "./traced-files.js";
 import { spanOf } from "./wall-clock.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Whether a task is that of a manager: its delegated tasks are tasks of the run, with separate lanes. */
+/**
+ * Whether a task is the task of a manager. Its delegated tasks are tasks of the run, with separate
+ * lanes.
+ */
 function isManager({ calls }: TaskRecord): boolean {
   return calls[0]?.usage.purpose === "manager";
 }
 
 /**
- * Creates the traces of the tasks of a run. Tasks of delegates are inside their delegations; tasks
- * of the workers of a manager are next to it.
+ * Creates the traces of the tasks of a run. Tasks of delegates are inside their delegations. Tasks
+ * of a manager's workers are next to the manager's task.
  */
 export class TaskTraces {
   readonly #run: RunRecord;
@@ -53,7 +56,7 @@ export class TaskTraces {
     return Object.freeze([...this.each()]);
   }
 
-  /** Yields the same, each created on demand. */
+  /** Yields the same traces, each created on demand. */
   *each(): Generator<TaskTrace> {
     const workers = new Set(
       this.#run.tasks.flatMap((task) =>
@@ -63,7 +66,7 @@ export class TaskTraces {
     for (const task of this.#run.tasks) if (!workers.has(task)) yield this.#taskTrace(task);
   }
 
-  /** Returns the end of a task. An abandoned task counts until the end of the run. */
+  /** Returns the end of a task. An abandoned task ends with the run. */
   #end(task: TaskRecord): number {
     return task.outcome === "running" ? this.#run.endedMs : task.endedMs;
   }
@@ -139,8 +142,8 @@ export class TaskTraces {
   }
 
   /**
-   * Returns one entry for every failed task, in the order of the tasks, and the error of the run at
-   * the end.
+   * Returns one entry for every failed task, in the order of the tasks. The error of the run is the
+   * last entry.
    */
   errors(): readonly ErrorTrace[] {
     const failed = this.#run.tasks.flatMap((task) =>
@@ -167,8 +170,8 @@ export class TaskTraces {
   }
 
   /**
-   * Returns every role that worked, once, with the data of the first agent of that role.
-   * `allowDelegation`: whether it delegated in this run.
+   * Returns every role that worked, once, with the data of its first agent. `allowDelegation` is
+   * true if it delegated in this run.
    */
   agents(): readonly AgentSummary[] {
     const workers = new Map<string, { readonly agent: Agent; readonly delegated: boolean }>();

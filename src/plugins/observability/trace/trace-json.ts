@@ -106,7 +106,7 @@ function runMetricsJson({ tasks, tools, ledger, ...metrics }: ExecutionMetrics):
     ...(metrics.saved !== undefined && { saved: metrics.saved }),
     tools: tools.map(({ durationMs, ...use }) => ({ ...use, duration: isoDuration(durationMs) })),
     tasks: tasks.map((task) => ({ ...task, metrics: taskMetrics(task.metrics) })),
-    // The tags of the run are in the metadata, and its id is above.
+    // The metadata have the tags of the run. Its id is above.
     ledger: ledger.map(({ runId: _runId, tags: _tags, latencyMs, ...usage }) => ({
       ...usage,
       latency: isoDuration(latencyMs),
@@ -173,21 +173,22 @@ function head(trace: ExecutionTrace): Json {
 
 /**
  * Converts a trace to JSON data with the names of schema 1.3 and additional names. All values in a
- * trace are JSON data already.
+ * trace are already JSON data.
  */
 export function traceJson(trace: ExecutionTrace): unknown {
   return { ...head(trace), taskTraces: trace.taskTraces.map(taskTrace) };
 }
 
 /**
- * Yields the same document in pieces, task by task, so that other work can continue while a large
- * one is written. `tasks` are the tasks of the trace, created one by one.
+ * Yields the same document in pieces, task by task. Other work can continue while a large document
+ * is written. `tasks` are the tasks of the trace, created one by one.
  */
 export function traceJsonPieces(
   trace: ExecutionTrace,
   tasks: Iterable<TaskTrace>,
 ): Iterable<string> {
-  return jsonPieces({ ...head(trace), taskTraces: new LazyList(taskTracesJson(tasks)) }, 3); // the third level: the lists in `metrics`
+  // level 3 has the lists in `metrics`
+  return jsonPieces({ ...head(trace), taskTraces: new LazyList(taskTracesJson(tasks)) }, 3);
 }
 
 function* taskTracesJson(tasks: Iterable<TaskTrace>): Generator<Json> {

@@ -13,7 +13,7 @@ export interface TracedFile {
 }
 
 /**
- * File name extensions. Other types get `.bin`; texts that a browser would execute or render get
+ * File name extensions. Other types get `.bin`. Texts that a browser would execute or render get
  * `.txt`.
  */
 const EXTENSIONS: ReadonlyMap<string, string> = new Map([
@@ -31,7 +31,7 @@ const EXTENSIONS: ReadonlyMap<string, string> = new Map([
 
 /**
  * The images and files of a run: their summaries for the trace, and their content if the mode keeps
- * it.
+ * files.
  */
 export class TracedFiles {
   readonly #mode: CaptureModeDefinition;
@@ -49,7 +49,7 @@ export class TracedFiles {
     return parts.flatMap((part) => (part.type === "text" ? [] : [this.#summary(part)]));
   }
 
-  /** The files of the parts described so far; none in modes without files. */
+  /** The files of the parts described so far. None in modes without files. */
   get all(): readonly TracedFile[] {
     return [...this.#kept].map(([sha256, part]) => ({
       name: `${sha256}.${extensionOf(part)}`,

@@ -6,17 +6,18 @@ import { checkOptions, knownNames, preview } from "../../../contracts/validation
 import { sumCost } from "../../../contracts/metrics.js";
 
 /**
- * The grouping of a report. `task`: each task of each run with its direct calls; `task-tree`: each
- * task that was not delegated, with the calls of everything it delegated or ran, including runs
- * that it started with its context as `parent`; `tag:customer`: the values of the run's tag
- * `customer`.
+ * The grouping of a report:
+ * - `task`: each task of each run with its direct calls
+ * - `task-tree`: each task that was not delegated, with the calls of everything that it delegated
+ *   or ran. This includes runs that it started with its context as `parent`.
+ * - `tag:customer`: the values of the run's tag `customer`
  */
 export type UsageGrouping =
   "task" | "task-tree" | "agent" | "model" | "provider" | "purpose" | `tag:${string}`;
 
 /** The calls of one group. */
 export interface UsageRow {
-  /** The task's id, the agent's role, `provider:model`, ...; empty for calls without that tag. */
+  /** The task's id, the agent's role, `provider:model`, ... Empty for calls without that tag. */
   readonly key: string;
   /** The run of the task. Only for `task` and `task-tree`. */
   readonly runId?: string;
@@ -32,10 +33,10 @@ export interface UsageRow {
   readonly reasoningTokens: number;
   /** Calls that reported no tokens. */
   readonly unknownUsageCalls: number;
-  /** The sum, also of concurrent calls. */
+  /** The sum of the latencies in milliseconds, also of concurrent calls. */
   readonly latencyMs: number;
   /**
-   * The sum of the calls that have a price, as in `metrics.costEstimate`; absent without a price,
+   * The sum of the calls that have a price, as in `metrics.costEstimate`. Absent without a price,
    * or with several currencies.
    */
   readonly cost?: CostEstimate;
@@ -110,8 +111,8 @@ type Group = Pick<UsageRow, "key" | "runId">;
 const nameOf = ({ runId, key }: Group): string => JSON.stringify([runId, key]);
 
 /**
- * Returns the root task of a task, as far as the calls contain it: a task without direct calls is
- * not among them.
+ * Returns the root task of a task within the given calls. They do not contain a task without direct
+ * calls.
  */
 function rootsOf(ledger: readonly UsageRecord[]): (record: UsageRecord) => Group {
   const parents = new Map<string, Group>();
@@ -156,21 +157,24 @@ function groupingKey(by: unknown): (record: UsageRecord) => string {
 }
 
 function ledgerOf(source: unknown): readonly UsageRecord[] {
-  if (Array.isArray(source)) return source as readonly UsageRecord[]; // records, by their types
+  // the types permit only records
+  if (Array.isArray(source)) return source as readonly UsageRecord[];
   const ledger = (source as { readonly metrics?: { readonly ledger?: unknown } } | undefined)
     ?.metrics?.ledger;
-  if (Array.isArray(ledger)) return ledger as readonly UsageRecord[]; // of an output
+  if (Array.isArray(ledger)) return ledger as readonly UsageRecord[]; // the ledger of an output
   throw new ValidationError(
     `usageReport needs the output of a run or usage records, got: ${preview(source)}`,
   );
 }
 
 /**
- * Returns the usage of a run, or of several runs (join their `metrics.ledger`), in rows: sorted by
- * cost, then by tokens, in descending order. For a failed run pass `error.output`.
+ * Returns the usage of one or more runs in rows. For several runs, join their `metrics.ledger`. The
+ * rows are sorted by cost, then by tokens, in descending order. For a failed run pass
+ * `error.output`.
  *
  * @example
- * for (const { key, totalTokens, cost } of usageReport(output, { by: "agent" })) console.log(key, totalTokens, formatCost(cost));
+ * for (const { key, totalTokens, cost } of usageReport(output, { by: "agent" }))
+ *   console.log(key, totalTokens, formatCost(cost));
  * @throws ValidationError for an unknown option or grouping, and for a value that is neither an
  * output nor records.
  */

@@ -14,7 +14,7 @@ export interface AgUiOptions extends UIStreamOptions {
 }
 
 /**
- * Returns the run as events of AG-UI. The first event is `RUN_STARTED`; the last one is
+ * Returns the run as events of AG-UI. The first event is `RUN_STARTED`. The last event is
  * `RUN_FINISHED` or `RUN_ERROR`. The contents equal those of a UI message stream with the same
  * options. Leaving the loop early cancels the run, unless `onDisconnect` is `finish`. A second call
  * behaves as in `toUIMessageStream`.
@@ -39,8 +39,8 @@ export function toAgUiEvents(handle: RunHandle, o: AgUiOptions = {}): AsyncItera
 }
 
 /**
- * Returns the same events as a response of server-sent events. Default status 200. @throws
- * ValidationError as `toAgUiEvents`.
+ * Returns the same events as a response of server-sent events. Default status 200.
+ * @throws ValidationError as `toAgUiEvents`.
  */
 export function toAgUiResponse(
   handle: RunHandle,

@@ -7,11 +7,11 @@ import { checkUIStreamOptions } from "../../shared/ui-stream/ui-stream-options.j
 import { checkPageResponse } from "../shared/page-response-options.js";
 
 /**
- * Returns the run as parts of the UI message stream of the AI SDK. The first part is `start`; the
- * last one is `finish`, `error` or `abort`. The stream reads the events of the handle, so nothing
- * else can read them. Cancelling the stream cancels the run, unless `onDisconnect` is `finish`. A
- * run has one stream; after a response that ended because of `endAtApproval`, a second call returns
- * the parts that follow.
+ * Returns the run as parts of the UI message stream of the AI SDK. The first part is `start`. The
+ * last part is `finish`, `error` or `abort`. The stream reads the events of the handle, so no other
+ * reader can read them. Cancelling the stream cancels the run, unless `onDisconnect` is `finish`. A
+ * run has one stream. If the response ended because of `endAtApproval`, a second call returns the
+ * parts that follow.
  *
  * @throws ValidationError for invalid options, and for a run whose events are already being read.
  */
