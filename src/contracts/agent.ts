@@ -24,11 +24,14 @@ export interface HandoffOptions {
   readonly toolName?: string | undefined;
   /** For the model: when to transfer. Default: the role and the goal. */
   readonly description?: string | undefined;
-  /** The part of the conversation that the next agent receives: `all` (default), or `text`, without tool calls and their results. */
+  /**
+   * The part of the conversation that the next agent receives. `all` (default): the whole
+   * conversation. `text`: without tool calls and their results.
+   */
   readonly history?: "all" | "text" | undefined;
 }
 
-/** An agent that may take over from another one. Created by `handoff`. */
+/** An agent that may take over a task from another agent. Created by `handoff`. */
 export interface Handoff extends HandoffOptions {
   readonly agent: Agent;
 }
@@ -45,16 +48,19 @@ export interface AgentOptions {
    * text are filled from the run's inputs.
    */
   readonly goal: Text;
-  /** Knowledge or working method of the agent, part of its prompt. Filled as `goal`. */
+  /**
+   * Knowledge or working method of the agent, part of its prompt. Filled in the same way as `goal`.
+   */
   readonly background?: Text | undefined;
   readonly tools?: readonly ToolLike[] | undefined;
   /**
-   * Default: the model of the task, else of the ensemble, else the model bound in the container.
+   * Default: the model of the task, else the ensemble's model, else the model bound in the
+   * container.
    */
   readonly model?: ModelRef | undefined;
   /** Limit of tool calls in one task. Default 25. */
   readonly maxIterations?: number | undefined;
-  /** Limit of parallel tool calls in one turn; the others wait. Default 16. */
+  /** Limit of parallel tool calls in one turn. Further calls wait. Default 16. */
   readonly maxParallelToolCalls?: number | undefined;
   /** Output format instructions, added to the agent's prompt. Default: none. */
   readonly responseFormat?: string | undefined;
@@ -106,8 +112,8 @@ const MODEL_OPTION_FIELDS = [
 ] as const;
 
 /**
- * Checks an option that takes a model. `what` names the option in the error. Does not check whether
- * a provider exists: see `HookRun.resolveModel`.
+ * Checks an option that takes a model. `what` is the name of the option in the error. Does not
+ * check whether a provider exists: see `HookRun.resolveModel`.
  * @throws ValidationError unless `model` is absent, a model, or a name with a provider before its
  * colon.
  */
@@ -129,8 +135,8 @@ export function checkModel(what: string, model: unknown): void {
 }
 
 /**
- * Returns the model name of this framework for a name written as in another one: with a slash, or
- * without a provider.
+ * Returns the correct name for a model name of another framework: with a slash, or without a
+ * provider.
  */
 function hintOfModelName(name: string): string | undefined {
   const [, provider, model] = /^([\w.-]+)\/(\S+)$/.exec(name) ?? [];
@@ -214,7 +220,7 @@ export class Agent implements AgentOptions {
     Object.freeze(this);
   }
 
-  /** Returns a copy with changed options; `undefined` resets one to its default. */
+  /** Returns a copy with changed options. `undefined` resets an option to its default. */
   with(changes: Partial<AgentOptions>): Agent {
     return new Agent({ ...this, ...this.#prompts, ...changes });
   }

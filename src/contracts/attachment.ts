@@ -49,7 +49,10 @@ const FIELDS = {
 } as const;
 const SHAPES =
   'Write { type: "text", text: "..." }, or make a part with attachment.fromFile(path), fromBytes, fromBase64, fromUrl or fromBlob.';
-/** Marks parts whose content was checked when they were made. They are frozen, and copies lack the mark. */
+/**
+ * Marks parts whose content was checked at their creation. Marked parts are frozen. Copies have no
+ * mark.
+ */
 const MADE = Symbol("checked part");
 const LIMIT_FIELDS = ["maxBytes", "maxTotalBytes", "maxParts", "types"] as const;
 
@@ -353,14 +356,15 @@ async function fromBlob(blob: Blob, o: AttachmentOptions = {}): Promise<MediaPar
 }
 
 /**
- * Makes parts of messages from bytes, base64 text, addresses, files and blobs, for the
- * `attachments` of a task, a tool's result or a message. The first bytes determine the type. A type
- * that the caller passes must match them. An address is passed to the vendor and never fetched; a
- * `data:` address is decoded. An address without `mediaType` counts as an image. `fromFile` checks
- * the size before it reads the file. Do not pass a path that a model wrote.
+ * Creates parts of messages from bytes, base64 text, addresses, files and blobs. The parts may be
+ * attachments of a task, of a tool's result or of a message. The first bytes determine the type. A
+ * type that the caller passes must match the first bytes. An address is passed to the vendor and
+ * never fetched. A `data:` address is decoded. An address without `mediaType` counts as an image.
+ * `fromFile` checks the size before it reads the file. Do not pass a path that a model wrote.
  *
  * @example attachments: [await attachment.fromFile("paper.pdf", { cache: { ttl: "5m" } })]
  * @throws ValidationError for bytes that do not match the given type, an unknown or refused type,
- * too many bytes, or a file that can't be read. The asynchronous functions reject with it.
+ * or too many bytes. Also for a file that can't be read. The asynchronous functions reject with
+ * this error.
  */
 export const attachment = Object.freeze({ fromBytes, fromBase64, fromUrl, fromFile, fromBlob });

@@ -18,7 +18,10 @@ export interface BudgetState {
 
 /** The account that a run opens for one of its budgets. */
 export interface BudgetAccountRequest {
-  /** The name of the account, equal in every process and in a resumed run: `run:{id of the run that has the budget}/budget:{position among its budgets}`. */
+  /**
+   * The name of the account: `run:{id of the run that has the budget}/budget:{position among its
+   * budgets}`. Equal in every process and in a resumed run.
+   */
   readonly key: string;
   /** Absent: no limit. */
   readonly maxTokens?: number | undefined;
@@ -39,11 +42,20 @@ export interface BudgetReservation {
 
 /** The additional members of an account that several processes use. */
 export interface SharedBudget {
-  /** The time in milliseconds after which a reservation that was neither settled nor renewed is released, because its process has died. */
+  /**
+   * The lease of a reservation in milliseconds. A reservation that is not settled or renewed in
+   * this time is released: its process has ended.
+   */
   readonly leaseMs: number;
-  /** Renews the leases of these reservations. Skips expired reservations. Called every third of `leaseMs` while a reservation is open. */
+  /**
+   * Renews the leases of these reservations. Skips expired reservations. Called every `leaseMs / 3`
+   * while a reservation is open.
+   */
   renew(reservations: readonly BudgetReservation[]): Awaitable<void>;
-  /** Reads the state. Called every 250 ms, by the run's clock, while a call waits for reservations of other processes. */
+  /**
+   * Reads the state. Called every 250 ms, by the run's clock, while a call waits for reservations
+   * of other processes.
+   */
   refresh(): Awaitable<void>;
 }
 
@@ -54,22 +66,23 @@ export interface BudgetAccount {
   /** Present if several processes use the account. */
   readonly shared?: SharedBudget | undefined;
   /**
-   * Reserves the amount atomically if the limits allow it. Otherwise returns `undefined`, and `state` shows the reason. Returns a promise only if the account
-   * is remote.
+   * Reserves the amount atomically if the limits allow it. Otherwise returns `undefined`; `state`
+   * contains the reason. Returns a promise only if the account is remote.
    */
   reserve(amount: BudgetAmount): Awaitable<BudgetReservation | undefined>;
 }
 
 /**
- * Opens the accounts of budgets. Bound to `Tokens.BudgetAccounts`. The run decides about a call that does not fit. If a method throws, times out, or returns
- * an invalid account, reservation or state, the call fails with LimitStoreError and no model is called.
+ * Opens the accounts of budgets. Bound to `Tokens.BudgetAccounts`. The run decides about a call
+ * that does not fit. If a method throws, times out or returns an invalid value, the call fails with
+ * LimitStoreError. No model is called then.
  */
 export interface BudgetAccounts {
   /** Time limit of each method, in milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined;
   /**
-   * Opens the account with this key. An existing account keeps its state; the greater of `used` and `earlier` counts, for tokens and for cost. The
-   * limits of the request apply.
+   * Opens the account with this key. An existing account keeps its state. The greater of `used` and
+   * `earlier` counts, separately for tokens and cost. The limits of the request apply.
    */
   open(request: BudgetAccountRequest): Awaitable<BudgetAccount>;
 }

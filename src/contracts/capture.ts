@@ -11,8 +11,8 @@ export const CaptureMode = Object.freeze({
 export interface CaptureModeDefinition {
   readonly name: string;
   /**
-   * `false`: keeps no texts and values of the run (prompts, responses, arguments, inputs, tags,
-   * error messages), only names, times, counts and totals. Default true.
+   * `false`: keeps only names, times, counts and totals. Omits the texts and values of the run:
+   * prompts, responses, arguments, inputs, tags, error messages. Default true.
    */
   readonly capturesTexts?: boolean | undefined;
   /** Keeps the whole conversation of every model call. */
@@ -21,7 +21,10 @@ export interface CaptureModeDefinition {
   readonly capturesMemory: boolean;
   /** Keeps the arguments of tool calls as values in addition to their text. */
   readonly parsesToolInput: boolean;
-  /** Keeps the text of the models' reasoning. Never the vendors' encrypted blocks. Default false. */
+  /**
+   * Keeps the text of the models' reasoning, but never the vendors' encrypted blocks. Default
+   * false.
+   */
   readonly capturesReasoning?: boolean | undefined;
   /**
    * Writes the images and files of conversations and results of tools next to saved traces. Default

@@ -9,9 +9,9 @@ export interface CapturedMessage {
   readonly toolCalls: readonly { readonly name: string; readonly arguments: string }[];
   /** The tool whose result a tool message contains. */
   readonly toolName: string | undefined;
-  /** Images and files, without their content; absent without any. */
+  /** Images and files, without their content. Absent if there are none. */
   readonly parts?: readonly PartSummary[] | undefined;
-  /** The reasoning before the text. Only in capture modes that keep it (FULL); absent without any. */
+  /** The reasoning before the text. Present only in capture modes that keep it (FULL). */
   readonly reasoning?: string | undefined;
 }
 
@@ -19,6 +19,6 @@ export interface CapturedMessage {
 export interface TracedPrompts {
   readonly systemPrompt: string;
   readonly userPrompt: string;
-  /** Images and files of the user prompt; absent without any. */
+  /** Images and files of the user prompt. Absent if there are none. */
   readonly parts?: readonly PartSummary[] | undefined;
 }

@@ -42,8 +42,8 @@ export type ChatMessage =
   | ToolAnswer;
 
 /**
- * A model's request to call a tool. `arguments` is the text that the model wrote; it may be invalid
- * JSON.
+ * A model's request to call a tool. `arguments` is the text that the model wrote. The text may be
+ * invalid JSON.
  */
 export interface ToolCall {
   readonly id: string;
@@ -66,8 +66,8 @@ export interface ModelOptions {
   /** How much the model reasons before it answers. Default: the vendor's default. */
   readonly reasoning?: ReasoningOptions | undefined;
   /**
-   * How the vendor's prompt cache is used. `off` sets no marks. `auto` and `{ ttl }` mark the end
-   * of the system prompt, of the tools and of the last message, if the vendor supports marks.
+   * How the vendor's prompt cache is used. `off` sets no marks. `auto` and `{ ttl }` mark the ends
+   * of the system prompt, the tools and the last message. Vendors without marks ignore the option.
    * Default: the provider's default.
    */
   readonly cache?: CacheOption | undefined;
@@ -78,16 +78,16 @@ export interface ModelOptions {
 /**
  * One request to a chat model.
  *
- * `messages` is the live conversation, which grows after the call returns: a copy in every turn
- * would make long tool loops quadratic. To keep a request beyond the call, copy the list
+ * `messages` is the live conversation: later messages are added to the same list. A copy in every
+ * turn would make long tool loops quadratic. To keep a request after the call, copy the list
  * (`[...messages]`).
  */
 export interface ChatRequest extends ModelOptions {
   readonly messages: readonly ChatMessage[];
   readonly tools?: readonly ToolSpec[] | undefined;
   /**
-   * `"none"` withholds the tools for this call; `{ name }` requires that tool. Default: the model
-   * decides.
+   * `"none"` withholds the tools for this call. `"required"` requires a call of any tool. `{ name
+   * }` requires a call of that tool. Default: the model decides.
    */
   readonly toolChoice?: "auto" | "none" | "required" | { readonly name: string } | undefined;
   /**
@@ -110,7 +110,7 @@ export interface Usage {
   readonly reasoningTokens?: number | undefined;
 }
 
-/** The reason why a model stopped. `length`: cut by the output limit. */
+/** The reason why a model stopped. `length`: the output limit ended the response. */
 export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" | "other";
 
 /** A complete response. */
@@ -129,7 +129,9 @@ export interface ChatResponse {
   readonly modelId?: string | undefined;
 }
 
-/** A piece of a model's reasoning. `index` counts the blocks of reasoning of one response, from 0. */
+/**
+ * A piece of a model's reasoning. `index` counts the blocks of reasoning of one response, from 0.
+ */
 export interface ReasoningChunk {
   readonly type: "reasoning";
   readonly index: number;
@@ -205,7 +207,9 @@ export interface ChatModel {
   readonly capabilities?: ModelCapabilities | undefined;
   /** Applies to all calls of this model object, in all runs of a kernel. */
   readonly rateLimit?: RateLimit | undefined;
-  /** The model that this one wraps. Rate limits and fallbacks use it as their key. */
+  /**
+   * The model that this model wraps. Rate limits and fallbacks use the wrapped model as their key.
+   */
   readonly wraps?: ChatModel | undefined;
   chat(request: ChatRequest, options?: ChatCallOptions): Promise<ChatResponse>;
   stream?(request: ChatRequest, options?: ChatCallOptions): AsyncIterable<ChatChunk>;
@@ -217,9 +221,9 @@ export interface ChatModel {
    */
   check?(): void;
   /**
-   * Returns an opaque text that identifies the address and the account of the calls: a salted hash
-   * of address, organisation and key. Caches separate the responses of models with different
-   * identities. Default: provider and model id identify the model.
+   * Returns an opaque text that identifies the address and the account of the calls. The text is a
+   * salted hash of address, organisation and key. Caches separate the responses of models with
+   * different identities. Default: provider and model id identify the model.
    */
   identity?(): string;
   /**

@@ -11,7 +11,7 @@ export interface HierarchicalConstraintsOptions {
   readonly allowedWorkers?: readonly string[] | undefined;
   /** Limit of approved delegations per role. */
   readonly maxCallsPerWorker?: Readonly<Record<string, number>> | undefined;
-  /** Limit of approved delegations in total; 0 (default) for no limit. */
+  /** Limit of approved delegations in total. 0 (default): no limit. */
   readonly globalMaxDelegations?: number | undefined;
   /**
    * Groups of roles. Every role of a group must have completed once before a delegation to the next
@@ -22,7 +22,7 @@ export interface HierarchicalConstraintsOptions {
 
 /**
  * Limits on the delegations of a hierarchical team's manager: to which roles, how often and in
- * which order. The framework enforces them, not the prompt.
+ * which order. The framework enforces the limits, independently of the prompt.
  */
 export class HierarchicalConstraints {
   readonly requiredWorkers: readonly string[];

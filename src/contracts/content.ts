@@ -4,9 +4,9 @@ export type JsonValue =
 
 /**
  * Marks the end of a prefix of the prompt that later requests repeat, for vendors that cache marked
- * prefixes. `ttl` is how long the vendor keeps the prefix in its cache. If a vendor does not offer
- * this time, its next longer time is used, otherwise its longest. `auto` uses the vendor's default
- * time. `off` sets no mark here; on a request, it removes all marks.
+ * prefixes. `ttl` is the time for which the vendor keeps the prefix in its cache. If a vendor does
+ * not offer this time, the vendor's next longer time is used, otherwise its longest time. `auto`
+ * uses the vendor's default time. `off` sets no mark here. On a request, `off` removes all marks.
  */
 export type CacheOption = "auto" | "off" | { readonly ttl: "5m" | "30m" | "1h" };
 
@@ -29,7 +29,10 @@ export interface ImagePart extends PartBase {
   readonly type: "image";
   readonly data: string | URL;
   readonly mediaType?: string | undefined;
-  /** The resolution at which the model processes the image, for vendors that offer a choice. Default `auto`. */
+  /**
+   * The resolution at which the model processes the image, if the vendor offers a choice. Default
+   * `auto`.
+   */
   readonly detail?: "auto" | "low" | "high" | undefined;
 }
 
@@ -38,7 +41,7 @@ export interface FilePart extends PartBase {
   readonly type: "file";
   readonly data: string | URL;
   readonly mediaType: string;
-  /** The name of the file, which the model sees. */
+  /** The name of the file. The model receives the name. */
   readonly name?: string | undefined;
 }
 
@@ -129,7 +132,7 @@ export interface ReasoningOptions {
   /** Limit of reasoning tokens, at least 1,024, for vendors that accept one. */
   readonly budgetTokens?: number | undefined;
   /**
-   * How much of the reasoning the vendor returns as text. With `off`, no text is returned, but
+   * The amount of reasoning that the vendor returns as text. With `off`, no text is returned, but
    * blocks that the next call needs are kept. Default `auto`.
    */
   readonly summary?: "auto" | "concise" | "detailed" | "off" | undefined;

@@ -3,7 +3,7 @@ export interface ContextFormatSavings {
   readonly name: string;
   /** Number of structured values in prompts. */
   readonly payloads: number;
-  /** Number of these values that were written in the format because it was shorter. */
+  /** Number of these values that were written in the format because the format was shorter. */
   readonly converted: number;
   /** Estimated tokens of all values, without the format and with the format. */
   readonly originalTokens: number;
@@ -12,7 +12,7 @@ export interface ContextFormatSavings {
 
 /** Formats structured data for the prompts of one run. */
 export interface ContextFormatter {
-  /** Returns `value` in the format if that needs fewer tokens than `text`, else `text`. */
+  /** Returns `value` in the format if the result has fewer tokens than `text`, else `text`. */
   format(value: unknown, text: string): string;
   readonly savings: ContextFormatSavings;
 }

@@ -74,7 +74,7 @@ interface ReachedLimit {
  */
 export class TurnQuotaError extends AgentEnsembleError {
   /**
-   * The owner of the used quota: the owner of the thread (option `quota`) or the thread (option
+   * The quota that was reached: the quota of the owner (option `quota`) or of the thread (option
    * `threadQuota`).
    */
   readonly scope: "owner" | "thread";

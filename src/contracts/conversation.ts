@@ -5,7 +5,7 @@ import type { RunInfo } from "./run-info.js";
 import type { Source } from "./tool-result.js";
 import type { Awaitable } from "./types.js";
 
-/** The fields of a tool call that a page shows in place of those in the message. */
+/** The fields of a tool call that a page shows in place of the fields in the message. */
 export interface ToolCallView {
   /** Whether pages must not show the input and the output. */
   readonly private: boolean;
@@ -14,8 +14,8 @@ export interface ToolCallView {
   /** The input without secrets. Present only if the input contained secrets. */
   readonly input?: unknown;
   /**
-   * The structured result. If the text contained secrets or is marked as data in the message: the
-   * text without secrets and marks. Absent: pages show the text of the message.
+   * The structured result. If the text contained secrets or is marked as data, the text without
+   * secrets and marks. Absent: pages show the text of the message.
    */
   readonly output?: unknown;
   /** Present if a page executed the call. */
@@ -39,8 +39,8 @@ export type ThreadMessage = {
    */
   readonly agentRole?: string | undefined;
   /**
-   * For the result of a tool call in a streamed turn. Without `view`, pages show neither the input
-   * nor the output.
+   * Present for the result of a tool call in a streamed turn. Without `view`, pages show neither
+   * the input nor the output.
    */
   readonly view?: ToolCallView | undefined;
 } & Exclude<ChatMessage, { readonly role: "system" }>;
@@ -63,7 +63,7 @@ export interface StoredTurn {
   readonly at: string;
   readonly status: TurnStatus;
   readonly agentRole: string;
-  /** The agent that the thread stays with, if another one was given to this turn only. */
+  /** The agent of the next turn, if another agent was passed for this turn only. */
   readonly nextAgentRole?: string | undefined;
   /** The user's message, then the messages that the turn added. */
   readonly messages: readonly ThreadMessage[];
@@ -91,8 +91,8 @@ export interface ThreadHead {
   /** The number of turns. */
   readonly turns: number;
   /**
-   * The agent that answers next: the agent of the last turn, unless the last change named another
-   * one.
+   * The agent that answers next: the agent of the last turn, unless the last change names another
+   * agent.
    */
   readonly agentRole?: string | undefined;
   readonly summary?: ThreadSummary | undefined;
@@ -103,9 +103,9 @@ export interface ThreadHead {
 }
 
 /**
- * One atomic change of a thread. Removes all turns from number `keep` on, then adds `turns`, whose
- * numbers follow. Fields that are absent stay unchanged. A summary that covers a removed turn is
- * removed too.
+ * One atomic change of a thread. Removes all turns from number `keep` on, then adds `turns` with
+ * the next numbers. Absent fields remain unchanged. A summary that covers a removed turn is also
+ * removed.
  */
 export interface ThreadChange {
   /** The version that the change is based on; 0 for a new thread. */
@@ -172,8 +172,8 @@ export interface ConversationStore {
   read(threadId: string, query: TurnQuery): Promise<readonly StoredTurn[]>;
   /**
    * Changes a thread in one step.
-   * @throws ConversationConflictError if the thread has another version than `expectedVersion`;
-   * nothing is stored then.
+   * @throws ConversationConflictError if the version of the thread is not `expectedVersion`.
+   * Nothing is stored then.
    */
   append(threadId: string, change: ThreadChange): Promise<ThreadHead>;
   /** Lists threads, the last changed first. */
@@ -181,9 +181,9 @@ export interface ConversationStore {
   /** Deletes a thread. Returns whether the thread existed. */
   delete(threadId: string): Promise<boolean>;
   /**
-   * Waits until earlier turns of the thread have ended, in the order of the calls, and locks the
-   * thread for later turns. `release` frees the lock, as does the end of its process. Without this
-   * method, the second of two concurrent turns is refused.
+   * Waits until earlier turns of the thread have ended, then locks the thread. Callers receive the
+   * lock in the order of their calls. `release` and the end of the process free the lock. Without
+   * this method, the second of two concurrent turns is refused.
    * @throws ThreadBusyError after `timeoutMs`; the reason of `signal`.
    */
   lock?(threadId: string, options: ThreadLockOptions): Promise<ThreadLock>;

@@ -21,7 +21,7 @@ export type CostConfiguration = CostRates | ((call: UsageRecord) => number | und
 
 /**
  * The cost of calls: the sum over all calls with a known price. If a function returned the prices,
- * only the total is known, and `inputCost` and `outputCost` are 0.
+ * only the total is known. `inputCost` and `outputCost` are 0 then.
  */
 export interface CostEstimate {
   readonly inputCost: number;
@@ -74,8 +74,8 @@ export type Price = Pick<UsageRecord, "cost" | "inputCost" | "outputCost" | "cur
 const NO_PRICE: Price = Object.freeze({});
 
 /**
- * Failures of calls that the vendor refused without processing them, and for which it therefore
- * charges nothing.
+ * Failures of calls that the vendor refused before processing. The vendor charges nothing for these
+ * calls.
  */
 const REFUSALS: readonly string[] = Object.freeze([
   "AE_MODEL_RATE_LIMITED",
@@ -87,8 +87,8 @@ const REFUSALS: readonly string[] = Object.freeze([
 ]);
 
 /**
- * Returns whether a model call failed because the vendor refused the request before any response.
- * The vendor then charges nothing.
+ * Returns whether a model call failed because the vendor refused the request before processing. The
+ * vendor charges nothing for such a call.
  */
 export function isRefused(error: unknown): boolean {
   return (

@@ -18,9 +18,9 @@ export interface DagTask {
   readonly description: string;
   readonly expectedOutput: string;
   /**
-   * The role of the agent. `(deterministic)` for a handler, `(synthesized)` for an agent that is
-   * created during the run, `(assigned)` for an agent that a manager chooses, `(loop)` for a loop,
-   * `(end)` for the end of a graph.
+   * The role of the agent. `(deterministic)`: the task has a handler. `(synthesized)`: the agent is
+   * created during the run. `(assigned)`: a manager chooses the agent. `(loop)`: a loop. `(end)`:
+   * the end of a graph.
    */
   readonly agentRole: string;
   /** Ids of the tasks in its `context`. */
@@ -58,14 +58,14 @@ export interface DagLink {
   readonly kind: "context" | "order" | "repeat" | "delegation";
 }
 
-/** A transition of a graph. `fired` is false in a plan, because a plan has not run. */
+/** A transition of a graph. `fired` is always false in a plan. */
 export interface DagEdge extends PlanEdge {
   readonly fired: boolean;
 }
 
 /**
  * The plan of an ensemble as plain data: the format `.dag.json`, schema 1.3. `ensemble.toDag()`
- * creates the plan without running anything. The plan contains no time, so that the same ensemble
+ * creates the plan without running anything. The plan contains no time. The same ensemble therefore
  * always yields the same document. Add `generatedAt` when you save the document.
  */
 export interface Dag {
@@ -83,7 +83,7 @@ export interface Dag {
   readonly parallelGroups: readonly (readonly string[])[];
   /** Ids of the longest chain of tasks in which each task waits for the previous one. */
   readonly criticalPath: readonly string[];
-  /** `ADAPTIVE` only after a run, because the tree is unknown before the run. */
+  /** `ADAPTIVE` occurs only after a run, because the tree is unknown before the run. */
   readonly mapReduceMode?: "STATIC" | "ADAPTIVE";
   readonly mode?: "graph";
   readonly graphEdges?: readonly DagEdge[];

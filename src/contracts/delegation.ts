@@ -25,8 +25,8 @@ export interface DelegationRequest {
 }
 
 /**
- * The outcome of a delegation. A refused or failed delegation also has a response, so that the
- * delegating agent receives the reason.
+ * The outcome of a delegation. A refused or failed delegation also has a response. The delegating
+ * agent receives the reason from this response.
  */
 export interface DelegationResponse {
   readonly taskId: string;
@@ -43,7 +43,7 @@ export const WORKER: unique symbol = Symbol.for("agentensemble/delegation-worker
 
 /** The worker's result of an accepted delegation. */
 export interface WorkerResult {
-  /** The output of the worker's task; absent after a failure. */
+  /** The output of the worker's task. `undefined` after a failure. */
   readonly output: TaskOutput | undefined;
 }
 

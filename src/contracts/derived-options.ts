@@ -1,9 +1,7 @@
 import type { EnsembleOptions } from "./ensemble-options.js";
 import { SERVICE_OPTIONS } from "./service-options.js";
 
-/**
- * Options that determine the tasks of an ensemble, their order, and the tasks and tools it shares.
- */
+/** Options that determine the tasks of an ensemble, their order, and the shared tasks and tools. */
 export const SHAPE_OPTIONS = [
   ...(["tasks", "phases", "loops", "graph", "workflow"] as const),
   ...(["parallelErrorStrategy", "maxConcurrency"] as const),

@@ -1,8 +1,8 @@
 import type { MemoryEntry } from "./memory.js";
 
 /**
- * Converts texts to vectors, so that texts with similar meaning have similar vectors. Vector
- * memories call it; providers and offline models implement it.
+ * Converts texts to vectors. Texts with similar meaning have similar vectors. Providers and offline
+ * models implement this interface. Vector memories call it.
  */
 export interface EmbeddingModel {
   /**
@@ -27,8 +27,8 @@ export interface StoredVector {
 /** An entry found by a search. */
 export interface VectorMatch extends StoredVector {
   /**
-   * The cosine of the angle between the vectors of the entry and the query: 1 for the same
-   * direction, 0 for no similarity.
+   * The cosine similarity of the vectors of the entry and the query. `1`: the same direction. `0`:
+   * no similarity.
    */
   readonly score: number;
 }
@@ -47,7 +47,8 @@ export interface VectorStore {
   add(scope: string, entry: MemoryEntry, vector: readonly number[]): Promise<void>;
   /**
    * Returns the nearest entries of this scope, best first, at most `maxResults`. The store must
-   * filter by scope before it limits the number, so that other scopes do not reduce the results.
+   * filter by scope before it limits the number. Otherwise entries of other scopes would reduce the
+   * results.
    */
   search(
     scope: string,

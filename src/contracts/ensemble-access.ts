@@ -4,7 +4,7 @@ import type { EnsembleOutput } from "./output.js";
 import type { RunOptions } from "./run.js";
 import type { Inputs } from "./types.js";
 
-/** An ensemble, as a plugin of its kernel sees it. */
+/** The access of a plugin to an ensemble of its kernel. */
 export interface EnsembleAccess {
   /** `EnsembleOptions.name`. */
   readonly name: string | undefined;

@@ -71,14 +71,15 @@ export interface ScheduleOptions {
   /** The name of a shared task. */
   readonly task: string;
   readonly inputs?: Inputs | undefined;
-  /** The topic to which the result is published as `{ schedule, at, text, parsed }`. Default: none. */
+  /**
+   * The topic to which the result is published as `{ schedule, at, text, parsed }`. Default: none.
+   */
   readonly broadcastTo?: string | undefined;
   /**
-   * `last`: on its start, the service requests the latest planned time that was missed. Default
-   * `none`.
+   * `last`: when the service starts, it requests the latest missed planned time. Default `none`.
    */
   readonly catchUp?: "none" | "last" | undefined;
-  /** `skip` (default): omits a planned time while the previous request has no result. */
+  /** `skip` (default): omits a planned time if the previous request has no result yet. */
   readonly overlap?: "skip" | "allow" | undefined;
 }
 
@@ -109,21 +110,29 @@ export interface ServiceOptions {
   /** Shared tasks that the service requests at planned times. Names are unique. */
   readonly schedules?: readonly ScheduleOptions[] | undefined;
   /**
-   * Distributes tasks of requested runs over all instances, in units: see `docs/workers.md`. `maxConcurrency` limits the number of tasks that are distributed at the same time.
-   * Default: one process executes a run.
+   * Distributes tasks of requested runs over all instances, in units: see `docs/workers.md`.
+   * `maxConcurrency` limits the number of tasks that are distributed at the same time. Default: one
+   * process executes a run.
    */
   readonly spread?: SpreadOptions | undefined;
-  /** Time limit of requests in execution when the service stops, in milliseconds. Default 300,000. */
+  /**
+   * Time limit of requests in execution when the service stops, in milliseconds. Default 300,000.
+   */
   readonly drainTimeoutMs?: number | undefined;
   /** Maximum number of requests in execution in this process. Default 10. */
   readonly maxConcurrentRequests?: number | undefined;
-  /** Maximum number of waiting requests; further requests are rejected with AT_CAPACITY. Default 1,000. */
+  /**
+   * Maximum number of waiting requests. Further requests are rejected with AT_CAPACITY. Default
+   * 1,000.
+   */
   readonly maxQueuedRequests?: number | undefined;
 }
 
 /** Options of an ensemble. */
 export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
-  /** Identifies the ensemble to observers: at most 64 letters, digits, `-` and `_`. Default: none. */
+  /**
+   * Identifies the ensemble to observers: at most 64 letters, digits, `-` and `_`. Default: none.
+   */
   readonly name?: string | undefined;
   /** Describes the purpose of the ensemble to observers. Default: none. */
   readonly description?: string | undefined;
@@ -199,11 +208,11 @@ export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
    * The team's memory: outputs of this run, entries of earlier runs, facts about named entities.
    */
   readonly memory?: MemoryOptions | undefined;
-  /** Storage of the tasks' `memory` scopes. */
+  /** Stores the entries of the tasks' `memory` scopes. */
   readonly memoryStore?: MemoryStore | undefined;
   /**
-   * Reaction to a failing store. `fail` (default) fails the task. `warn` continues without the
-   * store and emits `run_warning`. Both keep finished work.
+   * Reaction to a failing memory store. `fail` (default): the task fails. `warn`: the run continues
+   * without the store and emits `run_warning`. Finished work is kept in both cases.
    */
   readonly memoryErrors?: "fail" | "warn" | undefined;
   /** Answers every review. Default: reviews wait in the review store. */
@@ -211,8 +220,8 @@ export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
   /** Default review for tasks without a `review` option, after their completion. Default NEVER. */
   readonly reviewPolicy?: "NEVER" | "AFTER_EVERY_TASK" | "AFTER_LAST_TASK" | undefined;
   /**
-   * Keeps the reflections of tasks with `reflect`. Default: in memory, for the life of the
-   * ensemble, with a `run_warning`.
+   * Stores the reflections of tasks with `reflect`. Default: a store in memory, until the ensemble
+   * is disposed. Its use emits a `run_warning`.
    */
   readonly reflectionStore?: ReflectionStore | undefined;
   /**
@@ -229,15 +238,15 @@ export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
   readonly captureMode?: CaptureMode | undefined;
   readonly traceExporter?: TraceExporter | readonly TraceExporter[] | undefined;
   /**
-   * Limit of characters of a tool's output that the model receives; -1 (default) for no limit. The
+   * Limit of characters of a tool's output that the model receives. -1 (default): no limit. The
    * trace contains the full text.
    */
   readonly maxToolOutputLength?: number | undefined;
   /** Time limit of a tool call in milliseconds, for tools without one. Default: none. */
   readonly toolTimeoutMs?: number | undefined;
   /**
-   * Limit of characters of tool input and output in log lines; -1 for no limit, 0 for no text.
-   * Default 200.
+   * Limit of characters of tool input and output in log lines. -1: no limit. 0: no text. Default
+   * 200.
    */
   readonly toolLogTruncateLength?: number | undefined;
   /** Logs prompts and responses of all agents at level info. Default false. */
@@ -250,7 +259,7 @@ export interface EnsembleOptions extends EnsembleCallbacks, ServiceOptions {
    * booted.
    */
   readonly plugins?: readonly Plugin[] | undefined;
-  /** The kernel of the ensemble. Several ensembles can share one. Default: a new kernel. */
+  /** The kernel of the ensemble. Several ensembles can share a kernel. Default: a new kernel. */
   readonly kernel?: KernelApi | undefined;
 }
 
@@ -264,12 +273,13 @@ export interface Explanation {
   /** Estimated input tokens of the first calls of all tasks together. */
   readonly estimatedInputTokens: number;
   /**
-   * Upper bound of the cost of a run. Missing without prices, and if the cost has no bound: see
+   * Upper bound of the cost of a run. Missing if there are no prices or the cost has no bound: see
    * `unbounded`.
    */
   readonly costBound?: CostEstimate;
   /**
-   * The reasons for a missing upper bound; each names the task and a remedy. Empty without prices.
+   * The reasons for a missing upper bound. Each reason names the task and a remedy. Empty if there
+   * are no prices.
    */
   readonly unbounded: readonly string[];
 }
@@ -282,7 +292,7 @@ export interface ExplainedTask {
   readonly taskId: string;
   readonly description: string;
   readonly agentRole: string;
-  /** Whether a model creates the agent during the run. The prompt is then not known yet. */
+  /** Whether a model creates the agent during the run. The prompt is unknown in this case. */
   readonly synthesizedByModel: boolean;
   readonly dependsOn: readonly string[];
   /** `provider:model`; empty for a task without model calls. */

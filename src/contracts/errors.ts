@@ -3,7 +3,7 @@ import { printableText } from "../util/printable.js";
 
 const MARK = Symbol.for("agentensemble/error");
 
-/** Types of values in errors. The contracts that define these types merge them into this interface, so that this file imports none of them. */
+/** Types of values in errors. Other contracts merge their types into this interface. */
 // eslint-disable-next-line @typescript-eslint/no-empty-object-type -- contracts merge their types into it
 export interface ErrorContents {}
 
@@ -21,8 +21,8 @@ export interface ErrorDetails {
 /**
  * Base class of all errors that the framework throws deliberately.
  *
- * `code` is stable (`AE_...`, listed in `docs/errors.md`); `message` may change. `output` is set on
- * errors that ended a run, and contains the finished work, the metrics and the trace. `isInstance`
+ * `code` is stable (`AE_...`, listed in `docs/errors.md`). `message` may change. `output` is set on
+ * errors that ended a run. It contains the finished work, the metrics and the trace. `isInstance`
  * and `find` also recognise errors created by another copy of this package.
  */
 export class AgentEnsembleError extends Error {
@@ -30,7 +30,7 @@ export class AgentEnsembleError extends Error {
   readonly code: string;
   /** A remedy, if the message does not name one. */
   readonly hint?: string;
-  /** The partial output of the run that this error ended. Not enumerable, so that logging an error does not print a whole run. */
+  /** The partial output of the run that this error ended. Not enumerable. */
   declare readonly output?: Content<"ensembleOutput">;
 
   constructor(code: string, message: string, details: ErrorDetails = {}) {
@@ -44,7 +44,7 @@ export class AgentEnsembleError extends Error {
     return true;
   }
 
-  /** Returns whether `e` is an instance of this class or a subclass, also of another package copy. */
+  /** Returns whether `e` is an instance of this class, also from another copy of the package. */
   static isInstance<C extends abstract new (...args: never[]) => AgentEnsembleError>(
     this: C,
     e: unknown,
@@ -71,11 +71,11 @@ export class AgentEnsembleError extends Error {
   }
 }
 
-/** A mistake in the configuration: an option, a name, a graph. Thrown by constructors, or by `run()` before any spending. */
+/** A mistake in the configuration. Thrown by constructors, or by `run()` before any spending. */
 export class ValidationError extends AgentEnsembleError {
   /**
    * `inputs`: the caller's inputs do not match the `inputType`. `messageId`: a message to add is
-   * already in the thread, or a message to replace is not. Absent for all other mistakes.
+   * already in the thread, or a message to replace is missing. Absent for all other mistakes.
    */
   readonly about?: "inputs" | "messageId";
   constructor(
@@ -162,7 +162,7 @@ export class ModelCallError extends AgentEnsembleError {
   }
 }
 
-/** A tool threw. Agents pass the text on to the model; only custom executors receive this error. */
+/** A tool threw. Agents pass the text to the model. Only custom executors receive this error. */
 export class ToolExecutionError extends AgentEnsembleError {
   readonly toolName: string;
   readonly toolInput: string;
@@ -213,7 +213,7 @@ export class MaxIterationsExceededError extends AgentEnsembleError {
   }
 }
 
-/** Template variables without a value. Names all of them. */
+/** Template variables have no value. The error names all of them. */
 export class PromptTemplateError extends AgentEnsembleError {
   readonly missingVariables: readonly string[];
   readonly template: string;
@@ -294,9 +294,9 @@ export class GuardrailViolationError extends AgentEnsembleError {
   }
 }
 
-/** The run, or its unfinished part, was cancelled: by the caller's signal, `handle.cancel()`, a failed sibling or `dispose()`. */
+/** The run was cancelled by a signal, `handle.cancel()`, a failed sibling task or `dispose()`. */
 export class RunCancelledError extends AgentEnsembleError {
-  /** Whether the kernel was disposed, so that the run ended with its program. Default false. */
+  /** Whether the run ended because the kernel was disposed. Default false. */
   readonly isShutdown: boolean;
 
   constructor(message: string, details: ErrorDetails & { readonly isShutdown?: boolean } = {}) {
@@ -306,9 +306,9 @@ export class RunCancelledError extends AgentEnsembleError {
 }
 
 /**
- * The run waits for an event that may occur after the end of the process, for example a decision on
- * a review. Thrown by a tap, a tool or a handler. Work in progress ends, no further task starts,
- * and the run rejects with this error. The exit reason is SUSPENDED; the outputs so far are kept.
+ * The run waits for an event that may occur after the process has ended, for example a review
+ * decision. Thrown by a tap, a tool or a handler. Work in progress ends, no further task starts,
+ * and the run rejects with this error. The exit reason is SUSPENDED. The outputs so far are kept.
  */
 export class RunSuspendedError extends RunCancelledError {
   override readonly code: string = "AE_RUN_SUSPENDED";
@@ -374,9 +374,9 @@ export class PluginError extends AgentEnsembleError {
 }
 
 /**
- * Ends a run without a failure. A review, or a tool that asks a person, throws this error to stop
- * the run after the work in progress. The run then resolves with the exit reason USER_EXIT_EARLY,
- * or TIMEOUT if `timedOut`.
+ * Ends a run without a failure. Thrown by a review, or by a tool that asks a person. The work in
+ * progress ends first. The run then resolves with the exit reason USER_EXIT_EARLY, or TIMEOUT if
+ * `timedOut`.
  */
 export class ExitEarlySignal extends AgentEnsembleError {
   readonly timedOut: boolean;

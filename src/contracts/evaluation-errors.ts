@@ -5,7 +5,7 @@ export class DatasetError extends AgentEnsembleError {
   /**
    * `EMPTY`: the dataset has no case. `DUPLICATE_ID`: two cases have the same id. `INVALID_CASE`: a
    * case has no input, or an invalid field. `CHANGED`: a second pass over the dataset returned
-   * other cases than the first.
+   * different cases.
    */
   readonly reason: "EMPTY" | "DUPLICATE_ID" | "INVALID_CASE" | "CHANGED";
   constructor(message: string, reason: DatasetError["reason"], details: ErrorDetails = {}) {

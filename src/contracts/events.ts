@@ -112,9 +112,9 @@ export type ToolCalledEvent = EvTask<"tool_called"> &
     /** The full text of the result; `Error: ...` for a failure. */
     readonly toolResult: string;
     readonly structuredResult: unknown;
-    /** The pages and documents that the result is based on; absent without any. */
+    /** The pages and documents that the result is based on. Absent if there are none. */
     readonly sources?: readonly Source[];
-    /** Images and files of the result, without hashes; absent without any. */
+    /** Images and files of the result, without hashes. Absent if there are none. */
     readonly parts?: readonly PartSummary[];
     readonly durationMs: number;
     readonly outcome: "SUCCESS" | "FAILURE";
@@ -122,7 +122,7 @@ export type ToolCalledEvent = EvTask<"tool_called"> &
     readonly toolOutcome: CalledToolOutcome;
   };
 interface DelegationPlace {
-  /** The id of the worker's task; absent if the delegation was refused or answered. */
+  /** The id of the worker's task. Absent if the delegation was refused or a tap answered it. */
   readonly workerTaskId?: string;
   readonly delegationId: string;
   readonly delegatingAgentRole: string;
@@ -142,8 +142,8 @@ export type DelegationFailedEvent = EvTask<"delegation_failed"> &
     readonly cause?: Error;
   };
 /**
- * The framework asks for a review. The fields are those of the request. Any party that knows the
- * `reviewId` may answer.
+ * A review is requested. The fields are the fields of the request. Anyone with the `reviewId` may
+ * answer.
  */
 export type ReviewRequestedEvent = EvTask<"review_requested"> &
   Omit<ReviewRequest, "runId" | "taskId" | "agentRole" | "signal">;
@@ -215,7 +215,7 @@ export type EventType = EnsembleEvent["type"];
 /** The event of one type. */
 export type Ev<K extends EventType> = Extract<EnsembleEvent, { readonly type: K }>;
 
-/** An event before the run stamps `v`, `seq`, `runId` and `at` on it. */
+/** An event without the fields that the run adds: `v`, `seq`, `runId` and `at`. */
 export type NewEvent = EnsembleEvent extends infer E
   ? E extends EnsembleEvent
     ? Omit<E, "v" | "seq" | "runId" | "at">
@@ -252,8 +252,8 @@ export interface EnsembleCallbacks {
  */
 export interface EnsembleListener extends EnsembleCallbacks {
   /**
-   * Receives every event, also those without a callback. Does not turn on streaming; `onToken`
-   * does.
+   * Receives every event, including events without a callback. Does not turn on streaming, unlike
+   * `onToken`.
    */
   readonly on?: ((event: EnsembleEvent) => void) | undefined;
 }
@@ -347,8 +347,8 @@ export interface ObserveOptions {
 
 /**
  * Subscribes observers to the events of a kernel. `on` returns a function that ends the
- * subscription. Events contain unredacted values: an observer that shows them elsewhere must redact
- * them with the redactor.
+ * subscription. Events contain unredacted values. An observer that shows or stores the values must
+ * first redact them with the redactor.
  */
 export interface EventStream {
   /**

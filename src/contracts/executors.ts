@@ -12,8 +12,9 @@ import type { AnyTool } from "./tool.js";
 import type { Awaitable } from "./types.js";
 
 /**
- * Determines the order of the tasks. Contribute one to `Tokens.WorkflowExecutor` and name it in
- * `workflow`. Check it with `workflowContract` from `agentensemble/testing`.
+ * Determines the order of the tasks. Contributed to `Tokens.WorkflowExecutor`, and chosen by its
+ * name in the option `workflow`. Check an implementation with `workflowContract` from
+ * `agentensemble/testing`.
  */
 export interface WorkflowExecutor {
   /** The name for the option `workflow`; upper case by convention, for instance `DEBATE`. */
@@ -28,14 +29,14 @@ export interface WorkflowExecutor {
   validate?(plan: Plan): void;
   execute(plan: Plan, run: Run): Promise<WorkflowResult>;
   /**
-   * Returns the tasks that the workflow would add to the plan, as far as they are known before the
-   * run, for `explain()`. Must not run anything. Default: none.
+   * Returns the tasks that the workflow would add to the plan, for `explain()`. Only tasks that are
+   * known before the run. Must not run anything. Default: none.
    */
   preview?(plan: Plan, run: Run): readonly AnyTask[];
   /**
    * Describes how the workflow would run the plan, for `explain()` and diagrams. Default: each task
-   * after the tasks in its context. `toDag()` and `toMermaid()` call it for built-in workflows
-   * only.
+   * after the tasks in its context. `toDag()` and `toMermaid()` call this method for built-in
+   * workflows only.
    *
    * @throws ValidationError for tasks without a valid order.
    */
@@ -48,8 +49,8 @@ export interface WorkflowExecutor {
  */
 export interface PlanDiagram {
   /**
-   * @param plan with its templates filled. @throws the reason why the plan can't be drawn. The run
-   * then warns and continues.
+   * @param plan the plan with its templates filled. @throws the reason why the plan can't be drawn.
+   * The run then warns and continues.
    */
   dagOf(plan: Plan, workflow: WorkflowExecutor): Dag;
 }
@@ -62,8 +63,8 @@ export interface ExecutorResult {
   readonly raw: string;
   readonly parsed?: unknown;
   /**
-   * Number of requested tool calls. Ignored: the engine counts the calls that it makes, including
-   * those of pipelines.
+   * Number of requested tool calls. Ignored: the engine counts its calls, including calls of
+   * pipelines.
    */
   readonly toolCallCount?: number | undefined;
 }

@@ -37,8 +37,8 @@ export function snapshotOfHandoffs<H>(owner: Teammate, handoffs: H | undefined):
 /**
  * Returns the handoffs of an agent, each with the name of its tool. Calls a function.
  *
- * @throws ValidationError for a value other than agents and handoffs, for the agent itself, and for
- * two handoffs with the same role or the same tool name.
+ * @throws ValidationError for a value that is neither an agent nor a handoff, and for the agent
+ * itself. Also for two handoffs with the same role or the same tool name.
  */
 export function namedHandoffs<A extends Teammate>(
   owner: Teammate,

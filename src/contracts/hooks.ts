@@ -34,7 +34,9 @@ export function replace<T>(patch: NoInfer<T>): Replace<T> {
   return { verb: "replace", value: patch };
 }
 
-/** Refuses a call or a result. A string becomes a HookRejectedError; an AgentEnsembleError reaches the caller unchanged. */
+/**
+ * Refuses a call or a result. The caller receives the error, or a HookRejectedError of the text.
+ */
 export function reject(reason: string | AgentEnsembleError): Reject {
   return { verb: "reject", reason };
 }
@@ -55,7 +57,7 @@ export interface TapOptions {
    * verdict and emits `run_warning`.
    */
   readonly onError?: "fail" | "skip" | undefined;
-  /** Time limit of one call in milliseconds; a tap that exceeds it has failed. Default: none. */
+  /** Time limit of one call in milliseconds. A tap that exceeds it has failed. Default: none. */
   readonly timeoutMs?: number | undefined;
 }
 
@@ -143,8 +145,8 @@ export interface TaskCall {
   readonly run: HookRun;
   readonly taskId: string;
   /**
-   * The name of the task within the run, which does not depend on the order of its siblings. Equals
-   * the task's id, except for a delegated task: `{identity of the delegating task}@{its
+   * The name of the task within the run. Independent of the order of its siblings. Equals the
+   * task's id, except for a delegated task: `{identity of the delegating task}@{its
    * attempt}>{toolCallId}`, with the suffix `~2` for the second delegation of one tool call. For a
    * delegation outside of a tool call, the part after `>` is empty.
    */
@@ -165,7 +167,7 @@ export interface TaskCall {
   readonly retriesLeft?: number | undefined;
   /** The id of the task that delegated or defined this task. */
   readonly parentTaskId?: string | undefined;
-  /** Returns whether this is the last task of the run, for this output. Absent: it is not. */
+  /** Returns whether this task is the last of the run, for this output. Absent: false. */
   readonly isLast?: ((output: TaskOutput) => boolean) | undefined;
   /** Aborted at the end of the task. */
   readonly signal: AbortSignal;
@@ -176,7 +178,7 @@ export interface LlmCall {
   readonly run: HookRun;
   readonly taskId: string;
   readonly parentTaskId?: string | undefined;
-  /** The number of the task's attempt, from 1; 0 while the task's agent is created. */
+  /** The number of the task's attempt, from 1. 0: the task's agent is being created. */
   readonly taskAttempt: number;
   readonly agentRole: string;
   readonly purpose: Purpose;
@@ -186,9 +188,9 @@ export interface LlmCall {
   readonly request: ChatRequest;
   readonly model: ChatModel;
   /**
-   * A further limit of output tokens, in addition to the `maxOutputTokens` of the request; set by
-   * budgets. The engine sends the lower limit. The allowance is not part of the request, because
-   * caches and recordings compare requests. Absent: no further limit.
+   * A limit of output tokens in addition to the `maxOutputTokens` of the request. Set by budgets.
+   * The engine sends the lower limit. The allowance is not part of the request, because caches and
+   * recordings compare requests. Absent: no further limit.
    */
   readonly allowance?: OutputAllowance | undefined;
   /** The rate limits that apply to this call, each with its owner. Each owner has one window. */
@@ -198,7 +200,7 @@ export interface LlmCall {
    * see `RunTaskOptions.priority`. Default `NORMAL`.
    */
   readonly priority?: DelegationRequest["priority"] | undefined;
-  /** Aborted at the end of the task. A tap that waits must observe the signal. */
+  /** Aborted at the end of the task. A tap that waits must end its wait when the signal aborts. */
   readonly signal: AbortSignal;
 }
 

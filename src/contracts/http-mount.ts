@@ -24,7 +24,7 @@ export interface MountAddress {
 export interface MountedHttp {
   /**
    * Returns whether the plugin answers requests for this path. The service's own routes take
-   * precedence; routes of `Tokens.HttpRoute` come last.
+   * precedence over these paths. These paths take precedence over routes of `Tokens.HttpRoute`.
    */
   serves(path: string): boolean;
   /**
@@ -42,8 +42,9 @@ export interface MountedHttp {
 }
 
 /**
- * Serves a part of the HTTP listener of a started ensemble with separate checks, for instance a web
- * page whose users differ from the callers of the service. Contributed to `Tokens.HttpMount`.
+ * Serves a part of the HTTP listener of a started ensemble with separate checks of host, origin and
+ * access. An example is a web page for users who may not call the service. Contributed to
+ * `Tokens.HttpMount`.
  */
 export interface HttpMount {
   /**

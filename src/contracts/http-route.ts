@@ -4,9 +4,9 @@ import type { RunValue } from "./run-info.js";
 import type { Awaitable } from "./types.js";
 
 /**
- * Permission of a principal over HTTP. `viewer`: views. `reviewer`: also answers reviews.
- * `operator`: also controls runs. `caller`: calls shared functions, as a program. `reporter`:
- * reports runs to a dashboard, as a program.
+ * The permission of a principal over HTTP. `viewer`: may view runs. `reviewer`: may also answer
+ * reviews. `operator`: may also control runs. `caller`: a program that may call shared functions.
+ * `reporter`: a program that may report runs to a dashboard.
  */
 export type PrincipalRole = "viewer" | "reviewer" | "operator" | "caller" | "reporter";
 
@@ -15,11 +15,11 @@ export interface Principal {
   readonly name: string;
   readonly role: PrincipalRole;
   /**
-   * The review roles of the principal: reviews with one of these required roles may be answered.
-   * Default: only reviews without a required role.
+   * The review roles of the principal. The principal may answer reviews that require one of these
+   * roles. Default: only reviews without a required role.
    */
   readonly reviewRoles?: readonly string[] | undefined;
-  /** The person or tenant whose data the principal may see. Default: all data. */
+  /** The person or tenant whose data the principal may view. Default: all data. */
   readonly owner?: string | undefined;
   /** Names of the shared functions that the principal may call. Default: all. */
   readonly may?: readonly string[] | undefined;
@@ -28,8 +28,8 @@ export interface Principal {
 }
 
 /**
- * Authenticates a request by its headers; the body can't be read. If the function returns
- * `undefined` or fails, the request is refused with 401.
+ * Authenticates a request by its headers. The body can't be read. If the function returns
+ * `undefined` or fails, the request is refused with status 401.
  */
 export type Authenticate = (request: Request) => Awaitable<Principal | undefined>;
 
@@ -41,15 +41,15 @@ export interface HttpRoute {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /**
    * The path, which begins with `/`. A path that ends with `/*` matches every path below it. A
-   * segment `{name}` matches one segment of at most 1,000 characters; `handle` receives the segment
-   * decoded. If several routes match, an exact path takes precedence over parameters, and
-   * parameters over the longest path with `/*`.
+   * segment `{name}` matches one segment of at most 1,000 characters. `handle` receives the decoded
+   * segment. If several routes match, an exact path takes precedence over parameters. Parameters
+   * take precedence over the longest path with `/*`.
    */
   readonly path: string;
   /**
-   * The required role. A reviewer may also do what a viewer may; an operator may do everything.
-   * `caller` admits callers and operators. `any` admits every principal except a reporter. `public`
-   * admits everyone.
+   * The required role. A reviewer also has the permissions of a viewer. An operator has all
+   * permissions. `caller` admits callers and operators. `any` admits every principal except a
+   * reporter. `public` admits everyone.
    */
   readonly role: PrincipalRole | "any" | "public";
   /**

@@ -30,12 +30,12 @@ export interface IngressPort {
   /** Maximum size of a message in bytes. */
   readonly maxMessageBytes: number;
   /**
-   * Submits a request. `requestId` identifies the message: if a message is received again, pass the
-   * same id, so that it is executed once.
+   * Submits a request. `requestId` identifies the message. If a message is received again, pass the
+   * same id. The request is then executed only once.
    *
    * @throws ServiceStateError while the service accepts no requests; NetworkError if the storage
-   * can't be reached; RequestConflictError if the id is known with other content; ValidationError
-   * for an invalid request.
+   * can't be reached; RequestConflictError if the id is known with different content;
+   * ValidationError for an invalid request.
    */
   submit(requestId: string, work: IngressWork): Promise<EnqueueReceipt>;
   /** Reports a message that could not be accepted, as an event `service_warning`. */
@@ -50,12 +50,12 @@ export interface Ingress {
   routes?(port: IngressPort): readonly HttpRoute[];
   /**
    * Starts receiving messages. Called when the service is ready. Resolves with a function that ends
-   * the reception, which the service calls when it stops accepting requests.
+   * the reception. The service calls this function when it stops accepting requests.
    */
   open?(port: IngressPort): Awaitable<() => Awaitable<void>>;
   /**
-   * Removes the secrets of this ingress from a text. The service applies it to everything that it
-   * reports.
+   * Removes the secrets of this ingress from a text. The service passes all texts of its reports
+   * through this method.
    */
   redact?(text: string): string;
 }

@@ -2,7 +2,7 @@ import type { ErrorDetails } from "./errors.js";
 import { AgentEnsembleError } from "./errors.js";
 
 /**
- * A journal could not be read or written. Once `append` has resolved, an entry is never lost; the
+ * A journal could not be read or written. An entry is never lost after `append` has resolved. The
  * run can be resumed when the storage works again.
  */
 export class JournalError extends AgentEnsembleError {
@@ -28,7 +28,7 @@ export class RunInUseError extends AgentEnsembleError {
 
 /**
  * This process executed the run and did not renew its lease in time. Another process has taken over
- * the run, so this process no longer writes to the journal.
+ * the run. This process no longer writes to the journal.
  */
 export class RunFencedError extends AgentEnsembleError {
   readonly runId: string;

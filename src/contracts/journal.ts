@@ -4,16 +4,20 @@ import type { SavedUsage } from "./usage.js";
 
 /**
  * The status of a run in a journal. `running`: a process is executing the run, or its process has
- * died. `waiting`: the run was suspended; `waitsFor` states the reason. `interrupted`: the program
- * disposed of the kernel. `completed` includes an early exit. A run can be resumed if it is
- * `waiting`, `interrupted`, `failed` or `cancelled`, or if its process has died.
+ * ended without a result. `waiting`: the run was suspended; `waitsFor` contains the reason.
+ * `interrupted`: the program disposed of the kernel. `completed` includes an early exit. A run can
+ * be resumed if it is `waiting`, `interrupted`, `failed` or `cancelled`. A `running` run can be
+ * resumed if its process has ended.
  */
 export type RunStatus =
   "running" | "waiting" | "interrupted" | "completed" | "failed" | "cancelled";
 
 /**
- * The kind of a journal entry: the accepted output of a task, the failure of a task, the answer to a model call, the start of a tool call with an effect,
- * its end, a memory write, a decision on a review, a step of a handler, another change outside, the removal of earlier entries of a task.
+ * The kind of a journal entry.
+ * `task`: the accepted output of a task. `failed`: the failure of a task. `call`: the response to a
+ * model call. `intent`: the start of a tool call with an effect. `tool`: the end of a tool call.
+ * `memory`: a memory write. `review`: a decision on a review. `step`: a step of a handler.
+ * `change`: another change outside. `redo`: the removal of earlier entries of a task.
  */
 export type JournalEntryKind =
   "task" | "failed" | "call" | "intent" | "tool" | "memory" | "review" | "step" | "change" | "redo";
@@ -29,7 +33,8 @@ export interface JournalEntry {
   readonly hash?: string | undefined;
   /**
    * For kind `task`: whether this entry replaces the `call`, `tool`, `intent` and `memory` entries
-   * of its task. A journal may then omit those when it returns the entries of a run. Default false.
+   * of its task. A journal may then omit the replaced entries when it returns the entries of a run.
+   * Default false.
    */
   readonly covers?: boolean | undefined;
   /** JSON data. */
@@ -40,7 +45,7 @@ export interface JournalEntry {
 export interface KeptEntry extends JournalEntry {
   /** The time of the write, as an ISO instant. */
   readonly at: string;
-  /** The number of the execution that wrote it, from 1. */
+  /** The number of the execution that wrote the entry, from 1. */
   readonly execution: number;
 }
 
@@ -114,7 +119,9 @@ export interface KeptRun extends RunStart {
   readonly finishedTasks: number;
   /** The reason of status `waiting`, as text for people. */
   readonly waitsFor?: string | undefined;
-  /** The process that executes the run, as text for people. Absent if no process renews the lease. */
+  /**
+   * The process that executes the run, as text for people. Absent if no process renews the lease.
+   */
   readonly owner?: string | undefined;
   /** The reason passed to `cancel`, for a `cancelled` run and for a pending cancellation. */
   readonly cancelReason?: string | undefined;
@@ -153,7 +160,7 @@ export interface ClaimRequest {
   readonly signal: AbortSignal;
 }
 
-/** The right to write to a run, until another process takes it over. */
+/** The right to write to a run, until another process takes over the run. */
 export interface Claim {
   readonly runId: string;
   /** Increases with each claim of the run. */
@@ -164,8 +171,8 @@ export interface Claim {
    */
   readonly record: KeptRun;
   /**
-   * The entries in the order of writing; empty for a new run. See {@link JournalEntry.covers}. The
-   * caller may pass `append`, `renew` and `release` a copy of the claim without entries.
+   * The entries in the order of writing; empty for a new run. See {@link JournalEntry.covers}.
+   * `append`, `renew` and `release` also accept a copy of the claim without entries.
    */
   readonly entries: readonly KeptEntry[];
 }
@@ -186,9 +193,10 @@ export type Renewal =
   | { readonly state: "lost" };
 
 /**
- * Stores runs so that they survive their process. Append-only, with one sequence of entries per
- * run. Check an implementation with `journalContract` of `agentensemble/testing`. All methods
- * reject with JournalError if the storage still fails after the retries of the journal.
+ * Stores runs. Stored runs can continue after the end of their process. Append-only, with one
+ * sequence of entries per run. Check an implementation with `journalContract` of
+ * `agentensemble/testing`. All methods reject with JournalError if the storage fails in all
+ * attempts of the journal.
  */
 export interface Journal {
   /** The name in messages, without secrets. */
@@ -198,7 +206,7 @@ export interface Journal {
   /**
    * Claims the right to execute a new or stored run. Returns the stored run and its entries. If
    * another claim exists, waits for its end, at most for the `leaseMs` of the request. The claim of
-   * a dead process expires after at most its `leaseMs`.
+   * a process that has ended expires within its `leaseMs`.
    *
    * @throws RunInUseError if another process is executing the run; JournalError for an unreadable
    * run; the signal's reason.
@@ -206,10 +214,10 @@ export interface Journal {
   claim(request: ClaimRequest): Promise<Claim>;
   /**
    * Writes an entry. The entry is on disk when the promise resolves. An entry with a known key is
-   * ignored, unless the known entry has kind `intent`: the new entry then replaces it. An entry of
-   * kind `redo` removes all earlier entries of its task, including their keys.
+   * ignored. If the known entry has kind `intent`, the new entry replaces it. An entry of kind
+   * `redo` removes all earlier entries of its task, including their keys.
    *
-   * @throws RunFencedError if the claim was lost; nothing is written then.
+   * @throws RunFencedError if the claim was lost. Nothing is written then.
    */
   append(claim: Claim, entry: JournalEntry): Promise<void>;
   /** Extends the claim by its `leaseMs`, counted from now. */
@@ -247,7 +255,7 @@ export interface Journal {
    * @throws RunInUseError while a process is executing the run.
    */
   delete(runId: string): Promise<boolean>;
-  /** The store of these runs' reviews, which also survive the process. */
+  /** The store of the reviews of these runs. The reviews are kept after the end of the process. */
   readonly reviews: ReviewStore;
   /** Writes pending entries and releases all resources. Later calls reject. */
   close(): Promise<void>;
@@ -256,8 +264,8 @@ export interface Journal {
 /** Encrypts and decrypts the texts of a journal. Bound to `Tokens.JournalCodec`. */
 export interface JournalCodec {
   /**
-   * Encrypts a text. The result is printable and can be decrypted only with the same `runId`, so
-   * that a text can't be moved to another run.
+   * Encrypts a text. The result is printable. It can be decrypted only with the same `runId`: a
+   * text can't be moved to another run.
    */
   seal(text: string, runId: string): Awaitable<string>;
   /** Decrypts a text. @throws JournalError if the key is unknown or the text was changed. */
@@ -281,7 +289,7 @@ export interface KeptRuns {
   cancel(runId: string, reason?: string): Promise<boolean>;
   /**
    * Settles a tool call in doubt, in a run that no process is executing. `result` is the result of
-   * the tool; `"again"` repeats the call.
+   * the tool. `"again"` repeats the call.
    *
    * @throws ValidationError for an unknown run or a call that is not in doubt; RunInUseError.
    */

@@ -38,7 +38,7 @@ export interface LoopOptions {
   /** The tasks of an iteration, executed in this order. */
   readonly tasks: readonly AnyTask[];
   /**
-   * Called after each iteration; returns whether the loop ends. Default: the loop ends after
+   * Called after each iteration. Returns whether the loop ends. Default: the loop ends after
    * `maxIterations`.
    */
   readonly until?: ((it: LoopIteration) => boolean) | undefined;
@@ -57,8 +57,8 @@ export interface LoopOptions {
   readonly outputMode?: "LAST_ITERATION" | "FINAL_TASK_ONLY" | "ALL_ITERATIONS" | undefined;
   /**
    * The contents of the `memory` scopes of the loop's tasks at the start of each further iteration.
-   * ACCUMULATE (default) keeps everything. FRESH_PER_ITERATION removes all entries, including those
-   * of other writers. WINDOW keeps the last `memoryWindowSize` entries of each scope.
+   * ACCUMULATE (default) keeps everything. FRESH_PER_ITERATION removes all entries, including
+   * entries of other writers. WINDOW keeps the last `memoryWindowSize` entries of each scope.
    */
   readonly memoryMode?: "ACCUMULATE" | "FRESH_PER_ITERATION" | "WINDOW" | undefined;
   /**
@@ -141,7 +141,7 @@ export class Loop {
   }
 }
 
-/** Requires a window size with WINDOW, and refuses it otherwise. */
+/** Requires a window size with WINDOW, and refuses a window size without WINDOW. */
 function checkLoopMemory({ name, memoryMode, memoryWindowSize }: LoopOptions): void {
   requireOneOf(`Loop '${name}' memoryMode`, memoryMode, MEMORY_MODES);
   if (memoryMode === "WINDOW") {

@@ -14,7 +14,7 @@ export function keepLastEntries(n: number): EvictionPolicy {
 
 /**
  * Keeps the entries stored within the last `ms` milliseconds. `clock` is for stores used outside of
- * a run; a run passes the time of its clock.
+ * a run. A run passes the time of its clock.
  * @throws ValidationError unless `ms` is a positive number.
  */
 export function keepEntriesWithin(ms: number, clock?: Pick<Clock, "now">): EvictionPolicy {
@@ -43,7 +43,7 @@ const NAMED_BY_RUN = "(named by each run)";
  * @throws ValidationError for a blank name or an invalid limit.
  */
 export class MemoryScope {
-  /** The name; `(named by each run)` if a function returns it. */
+  /** The name. `(named by each run)` if a function returns the name. */
   readonly name: string;
   /** The policy applied after each write of a task that declares this scope. Default: none. */
   readonly eviction: EvictionPolicy | undefined;
@@ -95,7 +95,7 @@ export class MemoryScope {
     return this.name === other.name && this.#nameIn === other.#nameIn;
   }
 
-  /** Returns a copy with another name. @throws ValidationError for a blank one. */
+  /** Returns a copy with another name. @throws ValidationError for a blank name. */
   named(name: string): MemoryScope {
     requireText(name, "MemoryScope name must not be null or blank");
     return name === this.name ? this : new MemoryScope(name, this.eviction);

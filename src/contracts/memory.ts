@@ -1,7 +1,7 @@
 import type { Awaitable } from "./types.js";
 
 /**
- * An entry of memory. `metadata` describes its origin; {@link MEMORY_METADATA} lists the keys that
+ * An entry of memory. `metadata` describes its origin. {@link MEMORY_METADATA} lists the keys that
  * the framework sets.
  */
 export interface MemoryEntry {
@@ -30,8 +30,8 @@ export const MEMORY_METADATA = Object.freeze({
 });
 
 /**
- * Selects the entries of a scope to keep. Receives the entries oldest first and returns those to
- * keep. A run passes the time of its clock.
+ * Selects the entries of a scope to keep. Receives the entries oldest first and returns the entries
+ * to keep. A run passes the time of its clock.
  */
 export interface EvictionPolicy {
   apply(entries: readonly MemoryEntry[], now?: Date): readonly MemoryEntry[];
@@ -39,12 +39,12 @@ export interface EvictionPolicy {
 
 /**
  * Stores entries by scope, for the lifetime of the store. A run writes through the `writeMemory`
- * gateway, so that hooks receive the writes.
+ * gateway. Hooks receive these writes.
  *
  * `retrieve` returns up to `maxResults` entries. A store that evaluates the query returns the best
  * entries first. Other stores return the latest entries, oldest first. An unknown scope is empty.
  * Concurrent runs share a store. All methods reject with `ValidationError` for a blank scope or a
- * `maxResults` below 1, and with `MemoryStoreError` if the storage fails.
+ * `maxResults` below 1. They reject with `MemoryStoreError` if the storage fails.
  */
 export interface MemoryStore {
   store(scope: string, entry: MemoryEntry): Promise<void>;
@@ -116,9 +116,9 @@ export interface EntityMemory {
  */
 export interface MemoryOptions {
   /**
-   * Passes the outputs of earlier tasks of the run to every later task, in place of the section on
+   * Passes the outputs of earlier tasks of the run to every later task. They replace the section on
    * previous tasks in the prompt. Default false. `window` is the number of last outputs, in
-   * addition to those in the task's `context`. An agent's `shortTermWindow` takes precedence.
+   * addition to the outputs in the task's `context`. An agent's `shortTermWindow` takes precedence.
    */
   readonly shortTerm?: boolean | { readonly window: number } | undefined;
   readonly longTerm?: LongTermMemory | undefined;
@@ -128,8 +128,8 @@ export interface MemoryOptions {
 }
 
 /**
- * Returns the number of outputs of a run that short-term memory passes to the tasks of an agent;
- * `undefined` if it is off.
+ * Returns the number of outputs of a run that short-term memory passes to the tasks of an agent.
+ * Returns `undefined` if short-term memory is off.
  */
 export function shortTermWindow(
   { shortTerm }: MemoryOptions,

@@ -94,8 +94,8 @@ function count(value: number | undefined): number {
 }
 
 /**
- * Returns the tokens of a response for its record; -1 if the vendor reported none. For an answered
- * or a refused call, unreported tokens count as 0.
+ * Returns the tokens of a response for its record. Returns -1 if the vendor reported none. For an
+ * answered or a refused call, unreported tokens count as 0.
  */
 export function tokensOf(
   response: Pick<ChatResponse, "usage"> | undefined,
@@ -122,7 +122,7 @@ function toolsOf(records: readonly TaskRecord[]): readonly ToolCallRecord[] {
   return made;
 }
 
-/** Returns whether a call was made, that is, not refused because of the iteration limit. */
+/** Returns whether a call was made. A call beyond the iteration limit was not made. */
 function isMade({ outcome }: ToolCallRecord): boolean {
   return outcome !== "SKIPPED_MAX_ITERATIONS";
 }
@@ -153,8 +153,8 @@ function toolUses(records: readonly TaskRecord[]): readonly ToolUse[] {
 }
 
 /**
- * Returns the usage of the given task attempts. A single call without reported tokens makes the
- * token counts unknown.
+ * Returns the usage of the given task attempts. The token counts are unknown if one call has no
+ * reported tokens.
  */
 export function metricsOf(records: readonly TaskRecord[]): TaskMetrics {
   const tools = toolsOf(records);

@@ -15,11 +15,11 @@ export class RequestConflictError extends AgentEnsembleError {
 
 /** Another ensemble, the shared storage, or the address of a service could not be used. */
 export class NetworkError extends AgentEnsembleError {
-  /** The name of the ensemble, if the error concerns one. */
+  /** The name of the ensemble, if the error concerns an ensemble. */
   readonly ensemble: string | undefined;
   /**
-   * Whether a repetition of the request would fail too: a refused token, an address that is not
-   * allowed.
+   * Whether a repetition of the request would also fail, for example after a refused token or a
+   * disallowed address.
    */
   readonly isPermanent: boolean;
   constructor(

@@ -1,5 +1,6 @@
 /**
- * The priority of a request. A request with a lower priority is overtaken for a limited time only.
+ * The priority of a request. Requests with a higher priority delay a request only for a limited
+ * time.
  */
 export type WorkPriority = "CRITICAL" | "HIGH" | "NORMAL" | "LOW";
 

@@ -11,13 +11,13 @@ import { createToken } from "./token.js";
 export const WORK_VERSION = 1;
 
 /**
- * A request to an ensemble that shares its work. JSON data. Unknown fields are kept and passed on.
+ * A request to an ensemble that shares its work. JSON data. Unknown fields are kept in the request.
  */
 export interface WorkRequest {
   readonly v: typeof WORK_VERSION;
   /**
    * Identifies the request and makes it idempotent: 1 to 200 characters without control characters.
-   * It is also the id of the run.
+   * The id of the run equals this id.
    */
   readonly requestId: string;
   /** The name of the requesting ensemble or caller. */
@@ -37,7 +37,7 @@ export interface WorkRequest {
   readonly inputs?: Inputs | undefined;
   /** Default `NORMAL`. */
   readonly priority?: WorkPriority | undefined;
-  /** The milliseconds left until the deadline when the request was sent. Default: no deadline. */
+  /** The milliseconds between the sending of the request and its deadline. Default: no deadline. */
   readonly deadlineMs?: number | undefined;
   readonly budget?: WorkBudget | undefined;
   readonly cache?: WorkCache | undefined;
@@ -88,12 +88,12 @@ export interface WorkResponse {
   readonly parsed?: unknown;
   /** Present if `result` was truncated at the limit of the service and `parsed` was omitted. */
   readonly truncated?: true | undefined;
-  /** The reason of a failure, for the model or the caller; without secrets. */
+  /** The reason for a failure, for the model or the caller. Contains no secrets. */
   readonly error?: string | undefined;
   readonly reason?: WorkReason | undefined;
   /** Milliseconds after which a repeated request may succeed. */
   readonly retryAfterMs?: number | undefined;
-  /** Duration of the execution in milliseconds; 0 if the request was not executed. */
+  /** Duration of the execution in milliseconds. 0 if the request was not executed. */
   readonly durationMs: number;
   /** The number of the delivery that produced the response, from 1. */
   readonly attempt?: number | undefined;
@@ -112,7 +112,7 @@ export interface QueueDepth {
   readonly queued: number;
   readonly leased: number;
   readonly dead: number;
-  /** Milliseconds that the oldest queued request has waited; 0 if no request is queued. */
+  /** Milliseconds that the oldest queued request has waited. 0 if no request is queued. */
   readonly oldestWaitMs: number;
 }
 
@@ -123,8 +123,8 @@ export interface Lease {
   /** Proves that the holder has the lease. Differs in each delivery. */
   readonly token: string;
   /**
-   * The number of deliveries of the request, including this one, except those released with `blame:
-   * false`.
+   * The number of deliveries of the request, including this delivery. Deliveries released with
+   * `blame: false` are not counted.
    */
   readonly attempt: number;
   /** Duration of the lease in milliseconds. */
@@ -133,7 +133,7 @@ export interface Lease {
   readonly waitedMs: number;
 }
 
-/** A request that is no longer delivered, until it is redriven. */
+/** A request that is not delivered until it is redriven. */
 export interface DeadLetter {
   readonly request: WorkRequest;
   readonly reason: string;
@@ -142,23 +142,24 @@ export interface DeadLetter {
 /** The result of `enqueue`. */
 export interface EnqueueReceipt {
   /**
-   * `DUPLICATE`: the id is known with the same content. `FULL`: the queue is full; the request was
-   * not stored.
+   * `DUPLICATE`: the id is known with the same content. `FULL`: the request was not stored, because
+   * the queue is full.
    */
   readonly status: "ACCEPTED" | "DUPLICATE" | "FULL";
 }
 
 /**
  * Requests that wait for execution. Each request is delivered at least once. A queue has the name
- * of its ensemble. Requests are ordered by the time of acceptance plus rank times `agingMs` (rank 0
- * for `CRITICAL` to 3 for `LOW`), then by arrival. Several processes may use one queue. All methods
- * reject with `NetworkError` if the storage can't be reached.
+ * of its ensemble. The position of a request is its time of acceptance plus its rank times
+ * `agingMs`. The rank is 0 for `CRITICAL` to 3 for `LOW`. Requests with equal positions are ordered
+ * by arrival. Several processes may use one queue. All methods reject with `NetworkError` if the
+ * storage can't be reached.
  */
 export interface RequestQueue {
   /**
    * Accepts a request. Each id is accepted once, even after the request is done.
    *
-   * @throws RequestConflictError if the id is known with other content (`to`, `type`, `task`,
+   * @throws RequestConflictError if the id is known with different content (`to`, `type`, `task`,
    * `context` or `inputs`).
    */
   enqueue(
@@ -175,7 +176,10 @@ export interface RequestQueue {
       readonly signal?: AbortSignal | undefined;
     },
   ): Promise<Lease | undefined>;
-  /** Renews a lease. Returns false if the lease is lost. Default `leaseMs`: that of the lease. */
+  /**
+   * Renews a lease. Returns false if the lease is lost. Default of `leaseMs`: the duration in the
+   * lease.
+   */
   extend(lease: Lease, leaseMs?: number): Promise<boolean>;
   /** Ends a delivery and marks the request as done. Returns false if the lease is lost. */
   acknowledge(lease: Lease): Promise<boolean>;
@@ -189,8 +193,8 @@ export interface RequestQueue {
     options?: { readonly delayMs?: number | undefined; readonly blame?: boolean | undefined },
   ): Promise<boolean>;
   /**
-   * Turns a request into a dead letter, so that it is no longer delivered. Keeps the first 1,500
-   * characters of the reason. Returns false if the lease is lost.
+   * Makes a request a dead letter. Dead letters are not delivered. Keeps the first 1,500 characters
+   * of the reason. Returns false if the lease is lost.
    */
   deadLetter(lease: Lease, reason: string): Promise<boolean>;
   /** Returns the dead letters, oldest first. */
@@ -207,9 +211,9 @@ export interface RequestQueue {
 export interface ResultStore {
   /** Stores a result for `ttlMs` milliseconds. Returns false if the id already has a result. */
   store(requestId: string, response: WorkResponse, ttlMs: number): Promise<boolean>;
-  /** Returns a result; `undefined` if there is none or if it has expired. */
+  /** Returns a result. Returns `undefined` if there is no result or the result has expired. */
   retrieve(requestId: string): Promise<WorkResponse | undefined>;
-  /** Removes a result, so that a redriven request can store another one. */
+  /** Removes a result. A redriven request can then store a new result. */
   forget(requestId: string): Promise<void>;
   /**
    * Calls `callback` once with the result: immediately if the result exists, else when it is
@@ -278,12 +282,15 @@ export interface NetworkBackend {
   readonly catalogue: Catalogue;
   /** Absent: limits and budgets are counted within each process. */
   readonly limits?: FleetLimits | undefined;
-  /** Removes the secrets of this backend from a text. Services and callers apply it to traces and logs. */
+  /**
+   * Removes the secrets of this backend from a text. Services and callers apply it to traces and
+   * logs.
+   */
   redact?(text: string): string;
   close(): Promise<void>;
 }
 
-/** Another ensemble from the view of its caller. Every call may be repeated. */
+/** The access of a caller to another ensemble. Every call may be repeated. */
 export interface Remote {
   send(request: WorkRequest): Promise<EnqueueReceipt>;
   /** Waits for the result. Resolves with `undefined` after `timeoutMs` or when `signal` aborts. */
@@ -319,6 +326,6 @@ export interface Transport extends Remote {
 
 /** The tokens of services and their callers. */
 export const NetworkTokens = Object.freeze({
-  /** The backend of services whose `start()` receives none. Default: in memory. */
+  /** The backend of services whose `start()` receives no backend. Default: a backend in memory. */
   NetworkBackend: createToken<NetworkBackend>("NetworkBackend"),
 });

@@ -21,7 +21,7 @@ declare module "./errors.js" {
 export type ExitReason =
   "COMPLETED" | "USER_EXIT_EARLY" | "TIMEOUT" | "CANCELLED" | "SUSPENDED" | "ERROR";
 
-/** Usage of a task's model and tool calls. A token count is -1 if a call reported none. */
+/** Usage of a task's model and tool calls. A token count is -1 if a call reported no tokens. */
 export interface TaskMetrics {
   readonly inputTokens: number;
   readonly outputTokens: number;
@@ -95,7 +95,7 @@ export interface ToolUse {
  */
 export interface ExecutionMetrics extends TaskMetrics {
   readonly unknownUsageCalls: number;
-  /** Savings of the run's `contextFormat`; missing with JSON. */
+  /** Savings of the run's `contextFormat`. Missing if the format is JSON. */
   readonly contextFormat?: ContextFormatSavings;
   /**
    * The usage of earlier executions that this execution did not repeat. Missing in the first
@@ -132,8 +132,8 @@ export interface TaskOutput<T = unknown> {
   readonly metrics: TaskMetrics;
   /**
    * Returns the value.
-   * @throws ValidationError if neither a schema nor a handler produced one, or if the value does
-   * not match the given schema.
+   * @throws ValidationError if neither a schema nor a handler produced a value. Also if the value
+   * does not match the given schema.
    */
   getParsedOutput(): T;
   getParsedOutput<U>(schema: OutputSchema<U>): U;
@@ -188,7 +188,7 @@ export const REVISE = Symbol.for("agentensemble/revise");
 
 /**
  * Changes that a tap makes to an output. A new `raw` without `parsed` is parsed by the task's
- * schema; without a schema, `raw` is also the value.
+ * schema. If there is no schema, `raw` is also the value.
  */
 export interface OutputPatch {
   readonly raw?: unknown;
@@ -200,12 +200,13 @@ export interface OutputPatch {
  * @throws ValidationError for a text that does not match the task's schema.
  */
 export function reviseOutput(output: TaskOutput, patch: OutputPatch): TaskOutput {
-  return (output as unknown as { [REVISE](p: OutputPatch): TaskOutput })[REVISE](patch); // the engine creates all outputs
+  // The engine creates all outputs.
+  return (output as unknown as { [REVISE](p: OutputPatch): TaskOutput })[REVISE](patch);
 }
 
 /**
  * Returns the output of `task` in `outputs`, found by the identity of the user's `Task` object. If
- * there are several, returns the last one.
+ * several outputs match, returns the last one.
  */
 export function findOutput<T>(
   outputs: readonly TaskOutput[],
@@ -213,7 +214,8 @@ export function findOutput<T>(
 ): TaskOutput<T> | undefined {
   for (let i = outputs.length - 1; i >= 0; i--) {
     const output = outputs[i] as TaskOutput & { readonly [SOURCE_TASK]?: AnyTask };
-    if (output[SOURCE_TASK] === task) return output as TaskOutput<T>; // created by this task, so of its type
+    // The task created this output: it has the task's type.
+    if (output[SOURCE_TASK] === task) return output as TaskOutput<T>;
   }
   return undefined;
 }

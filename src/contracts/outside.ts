@@ -2,8 +2,8 @@ import type { HookRun } from "./run.js";
 import { createToken } from "./token.js";
 
 /**
- * An operation of a run outside its gateways: a decision on a review, a read or a change of a
- * store, the export of a trace. `T` is the type of the result.
+ * An operation of a run outside its gateways. Examples are a decision on a review, an access to a
+ * store, and the export of a trace. `T` is the type of the result.
  */
 export interface OutsideCall<T = unknown> {
   readonly run: Pick<HookRun, "id" | "all">;
@@ -29,7 +29,10 @@ export interface OutsideCall<T = unknown> {
 export interface OutsideAccess {
   /** Executes the call with `work` and returns its result, or returns another result. */
   access<T>(call: OutsideCall<T>, work: () => Promise<T>): Promise<T>;
-  /** Whether it decides reviews, so that no reviewer is needed. Default false. */
+  /**
+   * Returns whether it decides the reviews of the run. No reviewer is needed in this case. Default
+   * false.
+   */
   decidesReviews?(run: Pick<HookRun, "id">): boolean;
 }
 
@@ -38,7 +41,7 @@ export const OUTSIDE_ACCESS = createToken<OutsideAccess>("OutsideAccess", "many"
 
 /**
  * Executes an operation outside of the gateways. All contributions to `Tokens.OutsideAccess`
- * intercept it; the first one is outermost.
+ * intercept it. The first contribution is outermost.
  */
 export function askOutside<T>(call: OutsideCall<T>, work: () => Promise<T>): Promise<T> {
   const accesses = call.run.all(OUTSIDE_ACCESS);

@@ -15,7 +15,7 @@ export interface PartSummary {
 }
 
 /**
- * Describes a part without its content and hash. Also accepts a recorded part, which has lost its
+ * Describes a part without its content and hash. Also accepts a recorded part, which has no
  * content.
  */
 export function summaryOfPart(part: MediaPart | PartSummary): PartSummary {

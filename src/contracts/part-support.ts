@@ -64,8 +64,8 @@ export function isTakenFromTool(part: ContentPart, { capabilities }: KnownModel)
 }
 
 /**
- * Returns the reason why a model can't accept a part, as the end of a sentence that begins with the
- * model's name. Returns `undefined` if the model accepts the part.
+ * Returns the reason why a model can't accept a part. The reason completes a sentence that begins
+ * with the model's name. Returns `undefined` if the model accepts the part.
  */
 function partProblem(
   part: ContentPart,
@@ -106,7 +106,7 @@ type KnownModel = Pick<ChatModel, "provider" | "modelId" | "capabilities">;
 /** The data for the advice in an error. */
 export interface PartAdvice {
   readonly providers: readonly ChatModelProvider[];
-  /** Models that a call may use instead if the first one fails. */
+  /** Models that a call may use if the first model fails. */
   readonly alternatives: readonly KnownModel[];
 }
 

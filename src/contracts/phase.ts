@@ -16,8 +16,9 @@ export interface PhaseOptions {
   readonly name: string;
   readonly tasks: readonly AnyTask[];
   /**
-   * The workflow of the phase. Default: the workflow of the ensemble, else PARALLEL if a task has
-   * another task of the phase in its `context`, else SEQUENTIAL. HIERARCHICAL is not allowed.
+   * The workflow of the phase. HIERARCHICAL is not allowed. Default: the workflow of the ensemble.
+   * If the ensemble has none: PARALLEL if a task has another task of the phase in its `context`,
+   * else SEQUENTIAL.
    */
   readonly workflow?: Workflow | undefined;
   /** Phases that must finish before this phase starts. Default: none. */
@@ -34,8 +35,8 @@ export function checkTaskList(what: string, tasks: unknown): void {
 }
 
 /**
- * A named group of tasks. Phases form a graph; phases that do not wait for each other run in
- * parallel. Phases are immutable, so a cycle is impossible.
+ * A named group of tasks. Phases form a graph. Phases that do not wait for each other run in
+ * parallel. Phases are immutable: a cycle is impossible.
  */
 export class Phase {
   readonly name: string;
@@ -92,9 +93,9 @@ export function predecessorsOf(phase: Phase, found = new Set<Phase>()): Readonly
 }
 
 /**
- * Judges a phase after each attempt. The output of `task` is APPROVE, RETRY: feedback,
- * RETRY_PREDECESSOR name: feedback, or REJECT: reason; any other text approves. The task receives
- * the phase's outputs.
+ * Judges a phase after each attempt. The output of `task` is `APPROVE`, `RETRY: feedback`,
+ * `RETRY_PREDECESSOR name: feedback` or `REJECT: reason`. Any other text approves. The task
+ * receives the phase's outputs.
  */
 export class PhaseReview {
   readonly task: AnyTask;

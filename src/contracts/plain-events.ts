@@ -4,7 +4,7 @@ import type { PartSummary } from "./part-summary.js";
 import type { Inputs } from "./types.js";
 import type { SavedUsage, UsageRecord } from "./usage.js";
 
-/** Fields of every event. `seq` counts the events of a run without gaps; `at` is an ISO instant. */
+/** Fields of every event. `seq` counts the events of a run without gaps. `at` is an ISO instant. */
 export interface EvBase<T extends string> {
   readonly type: T;
   readonly v: 1;
@@ -21,13 +21,13 @@ export interface EvTask<T extends string> extends EvBase<T> {
 }
 
 export interface TaskPlace {
-  /** The position of the task, from 1; 0 for a task added during the run. */
+  /** The position of the task, from 1. 0 for a task added during the run. */
   readonly taskIndex: number;
   readonly totalTasks: number;
   readonly taskDescription: string;
   /**
    * The number of the attempt, from 1. `task_completed` and `task_failed` have the number of the
-   * last attempt, because guardrails may have repeated the task since its `task_started`.
+   * last attempt. Guardrails may have repeated the task after its `task_started`.
    */
   readonly attempt: number;
 }
@@ -43,7 +43,7 @@ export type EnsembleStartedEvent = EvBase<"ensemble_started"> & {
 export type RunPlannedEvent = EvBase<"run_planned"> & {
   /** The options `name` and `description` of the ensemble. Each is absent if not set. */
   readonly ensemble: { readonly name?: string; readonly description?: string };
-  /** The merged inputs of the ensemble and of the run. */
+  /** The inputs of the ensemble, merged with the inputs of the run. */
   readonly inputs: Inputs;
   readonly tags: Readonly<Record<string, string>>;
   /**
@@ -54,7 +54,7 @@ export type RunPlannedEvent = EvBase<"run_planned"> & {
 };
 /** A run continues work that an earlier execution began. */
 export type RunResumedEvent = EvBase<"run_resumed"> & {
-  /** The number of the execution; 2 for the first continuation. */
+  /** The number of the execution. 2 for the first continuation. */
   readonly execution: number;
   /** Tasks whose outputs come from earlier executions. */
   readonly finishedTasks: number;
@@ -63,14 +63,13 @@ export type RunResumedEvent = EvBase<"run_resumed"> & {
   /** The original usage of the restored calls. Absent if the journal does not contain it. */
   readonly saved?: SavedUsage;
 };
-/** An execution of a run ends; the run continues in a later execution. */
+/** An execution of a run ends. The run continues in a later execution. */
 export type RunSuspendedEvent = EvBase<"run_suspended"> & {
   /** The reason for the wait, as text for people. */
   readonly waitsFor: string;
 };
 /**
- * An earlier execution began a tool call and recorded no result, so the effect of the call is
- * unknown.
+ * An earlier execution began a tool call and recorded no result. The effect of the call is unknown.
  */
 export type CallInDoubtEvent = EvTask<"call_in_doubt"> & {
   /** The idempotency key of the call. */
@@ -97,7 +96,7 @@ export type TaskInputEvent = EvTask<"task_input"> & {
   readonly toolNames: readonly string[];
   readonly systemPrompt: string;
   readonly userPrompt: string;
-  /** Images and files of the user message, without hashes; absent without any. */
+  /** Images and files of the user message, without hashes. Absent if there are none. */
   readonly parts?: readonly PartSummary[];
   /** Equals `userPrompt`, under the name of the wire format. */
   readonly assembledContext: string;
@@ -172,14 +171,14 @@ export type TokenEvent = EvTask<"token"> & {
 /** A guardrail refused a task before its start, or its output. */
 export type GuardrailRefusedEvent = EvTask<"guardrail_refused"> & {
   /**
-   * The name passed to `namedGuardrail`, else the name of the function; absent if the function has
-   * none.
+   * The name passed to `namedGuardrail`, else the name of the function. Absent if the function has
+   * no name.
    */
   readonly guardrailName?: string;
   readonly kind: "INPUT" | "OUTPUT";
   readonly message: string;
   readonly attempt: number;
-  /** Number of attempts left; 0: the task fails. */
+  /** Number of attempts left. 0: the task fails. */
   readonly retriesLeft: number;
 };
 /** A response did not match the output type. The model receives a request for a correction. */
@@ -235,27 +234,29 @@ interface Spent {
   readonly cost?: number;
 }
 /**
- * A budget applies to the run from now on. Emitted by the run that has the budget, not by runs that
- * join it.
+ * A budget of the run takes effect. Emitted by the run that has the budget, not by runs that join
+ * it.
  */
 export type BudgetOpenedEvent = EvBase<"budget_opened"> & {
   readonly limits: BudgetLimits;
-  /** The used amounts; above 0 if usage of earlier executions counts. */
+  /** The used amounts. Above 0 if usage of earlier executions counts. */
   readonly used: Spent & { readonly durationMs: number };
   /** The reaction to a call that would exceed the budget. */
   readonly action: BudgetExceededEvent["action"];
 };
 /**
  * The remaining tokens or the remaining cost of the run's budget have changed. Emitted at most four
- * times a second; the last state is always emitted.
+ * times per second. The last state is always emitted.
  */
 export type BudgetChangedEvent = EvBase<"budget_changed"> & {
   readonly limits: BudgetLimits;
   readonly used: Spent & { readonly durationMs: number };
-  /** Reserved for calls in progress and for work elsewhere. */
+  /** The amounts reserved for calls in progress and for grants. */
   readonly reserved: Spent;
 };
-/** A call exceeded the budget of its run, or was refused because it would have exceeded it. */
+/**
+ * A call exceeded the budget of its run, or was refused because it would have exceeded the budget.
+ */
 export type BudgetExceededEvent = EvTask<"budget_exceeded"> & {
   /** The option: `maxTokens`, `maxCost` or `maxDurationMs`. */
   readonly limit: string;
@@ -295,7 +296,7 @@ export type PhaseCompletedEvent = EvBase<"phase_completed"> & {
   readonly durationMs: number;
 };
 /**
- * A problem that does not stop the run: a listener that throws, a skipped tap, an option without
+ * A problem that does not stop the run, for example a listener that throws or an option without
  * effect.
  */
 export type RunWarningEvent = EvBase<"run_warning"> & { readonly message: string };

@@ -8,13 +8,12 @@ export interface PlanDescription {
   readonly phases?:
     readonly { readonly name: string; readonly after: readonly string[] }[] | undefined;
   /**
-   * The transitions of a state machine. The order of its steps is the order of their declaration
-   * only.
+   * The transitions of a state machine. The order of `steps` is then only the order of declaration.
    */
   readonly graph?: { readonly start: string; readonly edges: readonly PlanEdge[] } | undefined;
   /**
-   * Whether the first task of `preview()` belongs to a manager, an agent that assigns the tasks of
-   * the plan to workers. Default false.
+   * Whether the first task of `preview()` belongs to a manager. A manager is an agent that assigns
+   * the tasks of the plan to workers. Default false.
    */
   readonly managed?: boolean | undefined;
 }
@@ -36,7 +35,7 @@ export interface PlanStep {
   /** Limit of executions. Default 1. */
   readonly maxRuns?: number | undefined;
   /**
-   * Ids of tasks whose outputs this step may receive as feedback, in addition to those in its
+   * Ids of tasks whose outputs this step may receive as feedback, in addition to the outputs in its
    * context.
    */
   readonly feedbackFrom?: readonly string[] | undefined;

@@ -9,7 +9,7 @@ import type { AnyTask } from "./task.js";
 /** A task with its position in the run. The templates of `task` are filled. */
 export interface PlannedTask {
   /**
-   * The task's name, else `task-{position}` counted from 1; `{parent}.{n}` for a task added during
+   * The task's name, else `task-{position}`, counted from 1. `{parent}.{n}` for a task added during
    * the run.
    */
   readonly id: string;
@@ -17,8 +17,8 @@ export interface PlannedTask {
   readonly contextIds: readonly string[];
   readonly agent?: Agent | undefined;
   /**
-   * The group of a task that is not in the task list: a phase, the review of a phase, a loop, the
-   * graph.
+   * The group of a task that is not in the task list. The group is a phase, the review of a phase,
+   * a loop or the graph.
    */
   readonly group?: Phase | PhaseReview | Loop | AnyGraph | undefined;
   /** The purpose of its model calls in usage records. Default: `task`. */

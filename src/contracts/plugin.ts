@@ -9,9 +9,8 @@ import type { Awaitable } from "./types.js";
 export interface BindApi {
   /**
    * Binds one value to a token. Two direct bindings of a token are an error at boot, unless one has
-   * `override`. `default: true` marks a binding that any direct binding replaces, for instance a
-   * plugin's value for use without configuration. If several plugins bind a default, the last
-   * plugin's default applies.
+   * `override`. `default: true` marks a binding that any direct binding replaces. If several
+   * plugins bind a default, the last plugin's default applies.
    */
   single<T>(
     token: Token<T, "single">,
@@ -32,11 +31,11 @@ export interface PluginContext {
  * One capability. Boot runs these steps for all plugins, in dependency order: `bind` (synchronous),
  * then `apply` (registers taps and listeners), then `start`. After `apply` no taps can be added.
  * `dispose` runs in the reverse order. An error in a step becomes a PluginError with the plugin's
- * name; an AgentEnsembleError of `start` is passed on unchanged.
+ * name. An AgentEnsembleError of `start` remains unchanged.
  */
 export interface Plugin {
   readonly name: string;
-  /** Names of required plugins. Their steps run before those of this plugin. */
+  /** Names of required plugins. Their steps run before the steps of this plugin. */
   readonly dependsOn?: readonly string[] | undefined;
   bind?(bind: BindApi): void;
   apply?(ctx: { readonly hooks: EnsembleHooks; readonly events: EventStream }): void;
@@ -66,8 +65,8 @@ export interface KernelDescription {
    */
   readonly tokens: readonly { readonly token: string; readonly boundBy: readonly string[] }[];
   /**
-   * Lanes with taps, in the order in which they run. Each tap is named `plugin/tap`; taps are in
-   * the order of their calls.
+   * Lanes with taps, in the order in which they run. Each tap is named `plugin/tap`. The taps of a
+   * lane are in the order of their calls.
    */
   readonly hooks: readonly {
     readonly hook: string;
@@ -76,7 +75,7 @@ export interface KernelDescription {
   }[];
 }
 
-/** The methods of a kernel that its users may call. `agentensemble/kernel` exports the class. */
+/** The public methods of a kernel. `agentensemble/kernel` exports the class. */
 export interface KernelApi {
   use(plugin: Plugin): this;
   readonly hooks: EnsembleHooks;

@@ -4,7 +4,7 @@ import { priceOf } from "./cost.js";
 import { messageOf } from "../util/errors.js";
 
 /**
- * Calculates prices of calls in one run. An error of the price function is reported once; the
+ * Calculates prices of calls in one run. An error of the price function is reported once. The
  * affected calls have no price.
  */
 export class Pricing {

@@ -26,8 +26,8 @@ export interface TracePropagation {
    */
   inject(place: RunPlace): TraceContext | undefined;
   /**
-   * Calls `fn` within a received context, so that runs started by `fn` belong to its trace. Without
-   * a valid context, only calls `fn`.
+   * Calls `fn` within a received context. Runs started by `fn` then belong to its trace. Without a
+   * valid context, only calls `fn`.
    */
   within<T>(context: TraceContext | undefined, fn: () => T): T;
 }

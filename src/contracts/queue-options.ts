@@ -4,8 +4,8 @@ import { checkOptions, knownNames, preview, requireInteger, requireOneOf } from 
 import { isObject } from "../util/objects.js";
 
 /**
- * Limits of the executed requests of an ensemble. Limits over all processes need a backend that
- * counts them; otherwise each process counts separately.
+ * Limits of the executed requests of an ensemble. Limits over all processes require a backend that
+ * counts them. Otherwise each process counts separately.
  */
 export interface QueueLimits {
   /**
@@ -16,7 +16,7 @@ export interface QueueLimits {
   /** Maximum number of concurrent requests in all processes together. Default: no limit. */
   readonly globalConcurrency?: number | undefined;
   /**
-   * Maximum number of requests (`starts`) that all processes together start within any `periodMs`
+   * Limit of starts: all processes together start at most `starts` requests within any `periodMs`
    * milliseconds. Default: no limit.
    */
   readonly rate?: { readonly starts: number; readonly periodMs: number } | undefined;
@@ -71,7 +71,8 @@ export function checkCallerQuota(what: string, quota: unknown): void {
   if (!isObject(quota))
     throw new ValidationError(`${what} must be an object, got: ${preview(quota)}`);
   checkOptions(what, quota, ["windowMs", "maxRequests", "maxTokens", "maxCost"]);
-  const { windowMs, maxRequests, maxTokens, maxCost } = quota as Partial<CallerQuota>; // checked below
+  // Checked below.
+  const { windowMs, maxRequests, maxTokens, maxCost } = quota as Partial<CallerQuota>;
   if (windowMs === undefined)
     throw new ValidationError(`${what} must have windowMs, the length of its windows`, {
       hint: "For instance 86_400_000, a day.",

@@ -15,9 +15,10 @@ interface RateLimitChanges {
 }
 
 /**
- * Limits the number of model calls that start within any period of a given length. For an ensemble,
- * an agent, a task or a model. Immutable. An agent, a task or a model with a limit has one window
- * for all runs of a kernel. Ensembles of a kernel that use the same limit object share one window.
+ * Limits the number of model calls that start within any period of a given length. Applies to an
+ * ensemble, an agent, a task or a model. Immutable. An agent, a task or a model with a limit has
+ * one window for all runs of a kernel. Ensembles of a kernel that use the same limit object share
+ * one window.
  */
 export class RateLimit {
   private constructor(

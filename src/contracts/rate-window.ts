@@ -8,7 +8,7 @@ export interface WindowLimit {
    * ensemble}/{id}` or `model:{provider}:{modelId}`.
    */
   readonly key: string;
-  /** The owner of the limit; identifies windows within one process. */
+  /** The owner of the limit. Identifies windows within one process. */
   readonly owner: object;
   readonly limit: RateLimit;
 }
@@ -18,7 +18,7 @@ export interface RateRequest {
   /** The limits that apply, at least one. */
   readonly limits: readonly WindowLimit[];
   /**
-   * Estimated input tokens, reserved until the call ends; 0 if none of the limits counts tokens.
+   * Estimated input tokens, reserved until the call ends. 0 if none of the limits counts tokens.
    */
   readonly tokens: number;
   /** Aborted at the end of the task. */
@@ -43,7 +43,7 @@ export interface RateTurn {
 export interface LimitWait {
   /**
    * The delay until the call may start if nothing else happens. Infinity if the delay depends on
-   * calls in progress; the call then asks again after a short time.
+   * calls in progress. The call then tries again after a short time.
    */
   readonly openMs: number;
   /**
@@ -56,15 +56,15 @@ export interface LimitWait {
 /** The result for a call that may not start yet. */
 export interface RateWait {
   /**
-   * One wait for each limit of the request, in the same order. At least one has an `openMs` above
-   * 0.
+   * One wait for each limit of the request, in the same order. At least one of them has an `openMs`
+   * above 0.
    */
   readonly waits: readonly LimitWait[];
 }
 
 /**
- * Counts calls for rate limits. Bound to `Tokens.RateWindow`. Does not handle priorities, the limit
- * of the wait, and pauses after a response with status 429.
+ * Counts calls for rate limits. Bound to `Tokens.RateWindow`. Does not handle priorities, wait
+ * limits and pauses after a response with status 429.
  */
 export interface RateWindow {
   /**

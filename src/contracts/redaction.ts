@@ -7,7 +7,7 @@ export type { Redactor, SecretFilter } from "../util/redaction/redactor.js";
 export const REDACTOR: unique symbol = Symbol.for("agentensemble/redactor") as never;
 
 /**
- * A base class whose constructor returns its argument, so that a subclass adds its private fields
+ * A base class whose constructor returns its argument. A subclass therefore adds its private fields
  * to that object.
  */
 class Given {
@@ -18,7 +18,7 @@ class Given {
 
 /**
  * Adds the redactor of its run to an event as a private field, which comparisons, copies and JSON
- * omit. Every event is marked; `Object.defineProperty` would take longer than all other work for a
+ * omit. Every event is marked. `Object.defineProperty` would take longer than all other work for a
  * token.
  */
 class EventMark extends Given {
@@ -54,8 +54,9 @@ export function redactorOf(value: unknown): Redactor | undefined {
 }
 
 /**
- * Redacts the text of an error before it leaves the process. Uses the secrets of the runs that
- * ended with the error or one of its causes; without such a run, the secrets of the environment.
+ * Returns a function that redacts texts of an error before they leave the process. Uses the secrets
+ * of the runs that ended with the error or one of its causes. Without such a run, uses the secrets
+ * of the environment.
  */
 export function errorRedactor(error: unknown): (text: string) => string {
   const found = new Set<Redactor>();
@@ -70,7 +71,8 @@ export function errorRedactor(error: unknown): (text: string) => string {
 }
 
 /**
- * The text that replaces a value if `redact` of the capture mode failed, so that no secret leaks.
+ * The text that replaces a value if `redact` of the capture mode failed. Prevents that secrets
+ * appear.
  */
 const WITHHELD = "[redacted: the redact function of the capture mode failed]";
 

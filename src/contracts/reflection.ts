@@ -14,12 +14,13 @@ export interface TaskReflection {
   readonly runCount: number;
   /**
    * The source of the outside text that the run had read before the reflection, for instance a
-   * tool. A store must keep it: a run that reads the reflection counts as having read that text.
+   * tool. A store must keep this field: a run that reads the reflection counts as having read that
+   * text.
    */
   readonly untrusted?: string | undefined;
 }
 
-/** A lesson, as a strategy returns it. */
+/** The lesson that a strategy returns. */
 export type TaskLesson = Omit<TaskReflection, "reflectedAt" | "runCount" | "untrusted">;
 
 /** The input of a strategy. */
@@ -27,7 +28,7 @@ export interface ReflectionInput {
   /** The task with filled templates. */
   readonly task: AnyTask;
   /**
-   * The task with unfilled templates. Runs with other inputs share this task, and receive the
+   * The task with unfilled templates. Runs with other inputs share this task and receive the
    * lesson.
    */
   readonly source: AnyTask;

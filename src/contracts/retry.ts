@@ -14,7 +14,7 @@ export interface RetryPolicy {
   ): { readonly delayMs: number; readonly model?: ChatModel } | undefined;
   /**
    * Returns the models that `next` may choose after a failure of `model`. An attachment that one of
-   * them accepts is not refused before the run. Default: none.
+   * these models accepts is not refused before the run. Default: none.
    */
   alternatives?(model: ChatModel): readonly ChatModel[];
 }

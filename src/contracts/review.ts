@@ -25,7 +25,7 @@ export interface ReviewOptions {
    * filled from the run's inputs.
    */
   readonly prompt?: Text | undefined;
-  /** Time limit of the answer in milliseconds; 0 for no limit. Default 300,000. */
+  /** Time limit of the answer in milliseconds. 0: no limit. Default 300,000. */
   readonly timeoutMs?: number | undefined;
   /** The reaction to the time limit. Default EXIT_EARLY. */
   readonly onTimeout?: OnReviewTimeout | undefined;
@@ -33,7 +33,7 @@ export interface ReviewOptions {
   readonly requiredRole?: string | undefined;
 }
 
-/** Whether a person reviews a task, and with which options. Create one with {@link Review}. */
+/** Whether a person reviews a task, and with which options. Created by {@link Review}. */
 export interface Review extends ReviewOptions {
   readonly mode: "REQUIRED" | "SKIP";
 }
@@ -84,7 +84,7 @@ export function checkReview(what: string, review: unknown): void {
 /** A person's decision. */
 export interface ReviewDecision extends ReviewRemarks {
   readonly type: "CONTINUE" | "EDIT" | "EXIT_EARLY";
-  /** The replacement of the text; only with EDIT. */
+  /** The replacement of the text. Present only with EDIT. */
   readonly revisedOutput?: string;
   /** Whether the time limit decided the review. Present only with EXIT_EARLY. */
   readonly timedOut?: boolean;
@@ -94,7 +94,7 @@ export interface ReviewDecision extends ReviewRemarks {
 export interface ReviewRemarks {
   /**
    * The person who decided, as identified by the program that asked the person. The framework does
-   * not check it.
+   * not check this field.
    */
   readonly by?: string | undefined;
   /** The reason for the decision. If a tool call is refused, the model receives the reason. */
@@ -119,8 +119,8 @@ export const ReviewDecision = Object.freeze({
     return decided("edit", { type: "EDIT", revisedOutput: text }, o);
   },
   /**
-   * Ends the run and keeps the finished work. `timedOut` states that the time limit ended the
-   * review; the run's exit reason is then TIMEOUT.
+   * Ends the run and keeps the finished work. `timedOut`: the time limit ended the review. The
+   * run's exit reason is then TIMEOUT.
    * @throws ValidationError for other options.
    */
   exitEarly: (
@@ -172,8 +172,8 @@ export function asReviewDecision(value: unknown): ReviewDecision {
 }
 
 /**
- * A request to a review handler. `reviewId` is equal for the same question of a run, so that the
- * answer may come later or through another channel.
+ * A request to a review handler. `reviewId` is equal for the same question of a run. The answer may
+ * therefore come later or through another channel.
  */
 export interface ReviewRequest {
   readonly reviewId: string;
@@ -181,7 +181,7 @@ export interface ReviewRequest {
   readonly taskId: string;
   readonly agentRole: string;
   readonly taskDescription: string;
-  /** The text under review; empty before execution. */
+  /** The text under review. Empty before execution. */
   readonly taskOutput: string;
   readonly timing: ReviewTiming;
   readonly prompt?: string;
@@ -190,20 +190,21 @@ export interface ReviewRequest {
   /** The id of this tool call. */
   readonly callId?: string;
   /**
-   * The complete input of a call that waits for approval, as JSON data with its keys in the order
+   * The complete input of a call that waits for approval, as JSON data. Its keys are in the order
    * of the tool's schema.
    */
   readonly input?: unknown;
   /**
-   * Present if the texts of the request show only a part of the input, or if `input` lacks values
-   * that JSON can't represent. A program that shows the request must display this.
+   * Present if the texts of the request show only a part of the input. Also present if `input`
+   * lacks values that JSON can't represent. A program that shows the request must display this
+   * fact.
    */
   readonly truncated?: true;
   /** The JSON Schema of the text of an edit. Absent: any text is allowed. */
   readonly editSchema?: JsonSchema;
   /**
-   * Present if a `clientTool` was called: the answer is then an edit that contains the output of
-   * the call as JSON.
+   * Present if a `clientTool` was called. The answer is then an edit with the output of the call as
+   * JSON.
    */
   readonly expects?: "output";
   /** Time of the first request as an ISO instant. */
@@ -211,7 +212,7 @@ export interface ReviewRequest {
   /** Time limit of the answer as an ISO instant. Missing without a limit. */
   readonly deadline?: string;
   /**
-   * Time limit in milliseconds; 0 for no limit. The framework enforces the limit; a handler may
+   * Time limit in milliseconds. 0: no limit. The framework enforces the limit. A handler may
    * display it.
    */
   readonly timeoutMs: number;
@@ -229,7 +230,7 @@ export interface ReviewRequest {
  */
 export type ReviewHandler = (request: ReviewRequest) => Awaitable<ReviewDecision>;
 
-/** A review as stored; data only. */
+/** A stored review, as plain data. */
 export interface StoredReview extends Omit<ReviewRequest, "signal"> {
   /** The decision. Missing while the review is undecided. */
   readonly decision?: ReviewDecision;
@@ -250,29 +251,29 @@ export interface ReviewResolution {
 }
 
 /**
- * The inbox of reviews. Runs add reviews; pages, terminals and routes list and answer them. Any
- * number of ensembles can share one store. Check an implementation with `reviewStoreContract` of
+ * Stores reviews. Runs add reviews. Pages, terminals and routes list and answer them. Any number of
+ * ensembles can share one store. Check an implementation with `reviewStoreContract` of
  * `agentensemble/testing`.
  */
 export interface ReviewStore {
   /**
-   * Stores a review and calls the listeners. If reviews outlive the process and the id is known,
-   * returns the stored review, with its decision if there is one.
+   * Stores a review and calls the listeners. If reviews are kept after the end of the process,
+   * returns the stored review of a known id, with its decision.
    * @throws ReviewError for an id that is already waiting in this process.
    */
   ask(request: Omit<ReviewRequest, "signal">): Awaitable<StoredReview>;
   /** Returns the waiting reviews, oldest first. */
   pending(): Awaitable<readonly StoredReview[]>;
   /**
-   * Answers a review. If there are several answers, the first one applies. The caller must check
+   * Answers a review. If there are several answers, the first answer applies. The caller must check
    * the role (`requiredRole`).
    *
-   * @throws ValidationError for an invalid decision; the review then remains undecided.
+   * @throws ValidationError for an invalid decision. The review then remains undecided.
    */
   resolve(reviewId: string, decision: ReviewDecision): Awaitable<ReviewResolution>;
   /**
    * Waits for the decision on behalf of the run that asked. An abort of `signal` ends the review. A
-   * review that outlives the process is not ended, but waits until its deadline.
+   * review that is kept after the end of the process does not end, but waits until its deadline.
    * @throws the signal's reason; ReviewError for an unknown id.
    */
   waitFor(reviewId: string, signal: AbortSignal): Promise<ReviewDecision>;
@@ -282,14 +283,14 @@ export interface ReviewStore {
    */
   onRequest(fn: (review: StoredReview) => unknown): () => void;
   /**
-   * Returns whether this process can answer reviews: a listener is subscribed, or an option of the
-   * store states that a reviewer answers.
+   * Returns whether this process can answer reviews. True if a listener is subscribed, or if an
+   * option of the store states that a reviewer answers.
    */
   isWatched(): boolean;
   /**
    * Returns instructions to answer a review from outside of this process: a command or a URL.
-   * Present only if reviews outlive the process; a run then waits even if no listener is
-   * subscribed.
+   * Present only if reviews are kept after the end of the process. A run then waits even if no
+   * listener is subscribed.
    */
   howToAnswer?(reviewId: string): string;
 }
@@ -321,13 +322,13 @@ export interface ReviewAsker {
 }
 
 /**
- * The only gateway to people. Passes each question to the run's handler, or else to its store,
- * enforces the time limit, and emits the events. Bound by the review plugin.
+ * The only gateway to people. Passes each question to the run's handler, or else to its store.
+ * Enforces the time limit and emits the events. Bound by the review plugin.
  */
 export interface ReviewGate {
   /**
-   * Returns whether an answer is possible: the run has a handler, the run's store is watched, or
-   * reviews outlive the process.
+   * Returns whether an answer is possible. True if the run has a handler, its store is watched, or
+   * its reviews are kept after the process.
    */
   canAsk(run: HookRun): boolean;
   /**
@@ -347,8 +348,8 @@ export interface ReviewGate {
 export interface ApprovalPolicy {
   readonly name: string;
   /**
-   * Returns whether the call needs approval. A returned text also does, and is shown to the person
-   * as the reason.
+   * Returns whether the call needs approval. A returned text means `true` and is shown to the
+   * person as the reason.
    */
   needsApproval(call: ToolCallContext): Awaitable<boolean | string>;
 }

@@ -16,13 +16,13 @@ export interface RunInfo {
   find<T>(token: Token<T>): T | undefined;
 }
 
-/** A task that starts another run: the context of its handler, or its scope. */
+/** A task that starts another run. Pass the context of its handler, or its scope. */
 export interface CallingTask {
   readonly run: RunInfo;
   readonly taskId: string;
 }
 
-/** The name of a memory scope, or a function that names it for each run. */
+/** The name of a memory scope, or a function that returns the name for each run. */
 export type ScopeName = string | ((run: RunInfo) => string);
 
 /** The value of a token for one run. Created by `runValue`. */

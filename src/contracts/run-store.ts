@@ -22,16 +22,16 @@ export interface LogEntry {
 /** A run in a list of runs. */
 export interface RunSummary {
   readonly runId: string;
-  /** The name of the ensemble; empty if it has no name. */
+  /** The name of the ensemble. Empty if the ensemble has no name. */
   readonly ensemble: string;
   readonly workflow: string;
-  /** `interrupted`: the process ended before the run. */
+  /** `interrupted`: the process ended during the run. */
   readonly state: Exclude<WorkState, "idle"> | "interrupted";
   /** The exit reason. Absent until the run has ended. */
   readonly exitReason?: string | undefined;
   readonly startedAt: string;
   readonly endedAt?: string | undefined;
-  /** The number of the last entry of the log; -1 for an empty log. */
+  /** The number of the last entry of the log. -1 for an empty log. */
   readonly n: number;
   readonly inputs: Inputs;
   readonly tags: Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ export interface RunSummary {
   readonly baseline?: boolean | undefined;
   /** The process that reported the run, if it is not the process of the dashboard. */
   readonly process?: string | undefined;
-  /** Whether that process is currently disconnected. */
+  /** Whether the reporting process is currently disconnected. */
   readonly isAway?: boolean | undefined;
 }
 
@@ -116,9 +116,9 @@ export interface AuditEntry {
   /** The name of the user. For an unknown client, its address. */
   readonly user: string;
   /**
-   * `export`: a file was downloaded. `baseline`: a run became, or ceased to be, the baseline of its
+   * `export`: a file was downloaded. `baseline`: a run was set or unset as the baseline of its
    * ensemble. `report`: a process began to report its runs, or was refused. `sign-in-failed`: a
-   * client sent no token or an unknown one.
+   * client sent no token or an unknown token.
    */
   readonly action: AuditAction;
   /** The id of the run or the review. For a refused request, its path. */
@@ -138,7 +138,7 @@ export interface AuditPage {
 export interface RunStore {
   /** Adds entries to the end of a log, in order. */
   append(runId: string, entries: readonly LogEntry[]): Awaitable<void>;
-  /** Stores a summary and replaces the previous one of the run. */
+  /** Stores a summary and replaces the previous summary of the run. */
   put(summary: RunSummary): Awaitable<void>;
   /** Returns one page of the runs that match the query. `total` counts the runs on all pages. */
   list(query: RunQuery): Awaitable<{
@@ -148,21 +148,21 @@ export interface RunStore {
     /** Sums over all matching runs. Absent if the store does not compute them. */
     readonly sums?: RunSums | undefined;
   }>;
-  /** Returns the summary of a run; `undefined` for an unknown run. */
+  /** Returns the summary of a run. Returns `undefined` for an unknown run. */
   get(runId: string): Awaitable<RunSummary | undefined>;
   /**
-   * Returns at most `limit` entries after number `after`; -1 begins with the first entry. Returns
-   * an empty list if there are none.
+   * Returns at most `limit` entries after number `after`. -1 begins with the first entry. Returns
+   * an empty list if there are no such entries.
    */
   read(runId: string, after: number, limit: number): Awaitable<readonly LogEntry[]>;
   /** Removes a run with its entries and its trace. */
   remove(runId: string): Awaitable<void>;
   /**
-   * Stores the trace of a run as JSON and replaces the previous one. Absent: the store keeps no
+   * Stores the trace of a run as JSON and replaces the previous trace. Absent: the store keeps no
    * traces.
    */
   putTrace?(runId: string, trace: string): Awaitable<void>;
-  /** Returns the trace of a run as JSON; `undefined` if there is none. */
+  /** Returns the trace of a run as JSON. Returns `undefined` if there is no trace. */
   trace?(runId: string): Awaitable<string | undefined>;
   /**
    * Stores an audit entry. Without this method and `readAudit`, audit entries are kept in memory

@@ -37,9 +37,9 @@ class GivenValue implements RunValue {
 /**
  * Creates a value for one run, passed as `run(inputs, { values: [runValue(User, user)] })`: a user,
  * a tenant, a connection. Code with access to the run reads the value with `run.get(token)`. Runs
- * that join with `parent` have the value too. It takes precedence over everything except the run's
- * bindings. Events, traces, recordings, cache keys and prompts never contain the value. With the
- * option `trace`, the trace contains the result of that function.
+ * that join with `parent` also have the value. The value takes precedence over everything except
+ * the run's bindings. Events, traces, recordings, cache keys and prompts never contain the value.
+ * With the option `trace`, the trace contains the result of that function.
  *
  * @throws ValidationError for an invalid token, for a token that collects contributions, for
  * `undefined` or `null`, and for an unknown option.
@@ -56,7 +56,7 @@ export function runValue<T>(
 /** The representations of a run's values in traces, by the name of the token. */
 export type TracedValues = ReadonlyMap<string, () => unknown>;
 
-/** The token under which a run finds them. */
+/** The token of the traced values of a run. */
 export const TracedValuesToken = createToken<TracedValues>("engine/traced-values");
 
 /**
@@ -78,7 +78,8 @@ export function checkRunValues(values: unknown): void {
 }
 
 /**
- * Returns values by token. The values of a run take precedence over those of the run that it joins.
+ * Returns values by token. The values of a run take precedence over the values of the run that it
+ * joins.
  */
 export function valuesByToken(
   values: readonly RunValue[],

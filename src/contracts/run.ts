@@ -48,8 +48,8 @@ export interface MemoryTarget {
 }
 
 /**
- * The view of a run for taps, tools and executors: `run` of every hook call and of a task's scope.
- * The object stays the same during the run, so it can serve as a key.
+ * A run, for taps, tools and executors: `run` of every hook call and of a task's scope. The object
+ * is the same during the whole run and can serve as a key.
  *
  * After the end of the run, look-ups, `modelFor`, `resolveModel`, `redact` and `redactValue` work
  * as before. `emit`, `warn`, `stop`, `cancel`, `spent`, `noteSaved`, `recordMetrics`,
@@ -64,7 +64,7 @@ export interface HookRun extends RunInfo {
   readonly startedAt: Date;
   /** The options that were passed to the ensemble. */
   readonly options: EnsembleOptions;
-  /** Returns all contributions to a token: those of plugins, then of the ensemble's options, then of the run. */
+  /** Returns all contributions to a token: of plugins, of the ensemble's options, of the run. */
   all<T>(token: Token<T, "many">): readonly T[];
   /**
    * Returns the model that a task with this agent calls, or `undefined`. @throws as `resolveModel`.
@@ -75,49 +75,49 @@ export interface HookRun extends RunInfo {
    * @throws ValidationError with the names of the providers.
    */
   resolveModel(ref: ModelRef): ChatModel;
-  /** Returns whether an event of this type has a listener. Check it before building an expensive event. */
+  /** Returns whether an event of this type has a listener. Use it before an expensive event. */
   listens(type: EnsembleEvent["type"]): boolean;
   /** Emits an event of this run. A `run_warning` is also recorded, as by `warn`. */
   emit(e: NewEvent): void;
-  /** Emits a `run_warning` and records it for the trace. Without a listener, emits a process warning instead. */
+  /** Emits a `run_warning`, or a process warning if there is no listener. Records it for the trace. */
   warn(message: string): void;
   /**
-   * Stops the run: no further task starts; work in progress may finish. The first reason is kept,
-   * and the run fails with it, unless it is an ExitEarlySignal.
+   * Stops the run: no further task starts. Work in progress may finish. The first reason is kept.
+   * The run fails with this reason, unless it is an ExitEarlySignal.
    */
   stop(reason: AgentEnsembleError): void;
-  /** Cancels the run: aborts its signals, and waits for work in progress at most for the grace period. The first reason is kept. */
+  /** Cancels the run. Work in progress may end within the grace period. The first reason is kept. */
   cancel(reason: AgentEnsembleError): void;
   /**
-   * Counts usage of earlier executions of this run in its budgets, and, unless the entry is
-   * `restored`, in its totals. Call it in a `policy` tap of `beforeRun` whose order is not `post`.
+   * Counts usage of earlier executions in the budgets of this run. Entries that are not `restored`
+   * also count in its totals. Call it in a `policy` tap of `beforeRun` with an order before `post`.
    * @throws ValidationError for an entry without a model, or with an invalid count.
    */
   spent(usage: readonly SpentUsage[]): void;
   /**
-   * Sets the usage of earlier executions that this run did not pay for again. It becomes
-   * `metrics.saved` of the output and the trace. Call it before `afterRun`.
+   * Sets the usage of earlier executions that this run did not repeat: `metrics.saved` of the
+   * output and the trace. Call it before `afterRun`.
    */
   noteSaved(saved: SavedUsage): void;
   /** The entries passed to `spent` so far, with their prices. */
   readonly earlierUsage: readonly UsageRecord[];
   /** Records that this run, and the runs that it joined, have read text from outside through `source`. Only the first source is kept. */
   noteUntrusted(source: string): void;
-  /** The first source of outside text, of this run or of a run that it joined. Absent if there is none. */
+  /** The first source of outside text, of this run or of a run that it joined. */
   readonly untrustedSource: string | undefined;
-  /** Returns the current outputs of the run: the last output of each task, without internal tasks. */
+  /** Returns the last output of each task, without internal tasks. */
   outputs(): readonly TaskOutput[];
-  /** Adds to the metrics of a task. Does nothing for a task that has not begun. @throws ValidationError for usage without a model. */
+  /** Adds measures to the metrics of a task. Does nothing for a task that has not begun. @throws ValidationError for usage without a model. */
   recordMetrics(taskId: string, measures: TaskMetricsUpdate): void;
   /** Adds a review to the record for the trace. */
   recordReview(review: ReviewRecord): void;
-  /** Returns the text without secrets: those of the environment, of the models called so far, and of `Tokens.SecretFilter`. Never throws. */
+  /** Returns the text without secrets of the environment, of the models called so far, and of `Tokens.SecretFilter`. Never throws. */
   redact(text: string): string;
   /** Returns a copy of the value as JSON data, with redacted texts and without fields whose names indicate secrets. Never throws. */
   redactValue(value: unknown): unknown;
-  /** Formats structured data for prompts. Returns `value` in the run's `contextFormat` if that is shorter, else `text`. */
+  /** Formats structured data for prompts. Returns `value` in the run's `contextFormat` if the result is shorter, else `text`. */
   format(value: unknown, text: string): string;
-  /** Sets the id of the run in a tracing system, which becomes `traceId` of its trace. Only the first id is kept. Call it before `afterRun`. */
+  /** Sets the id of the run in a tracing system: `traceId` of its trace. Only the first id is kept. Call it before `afterRun`. */
   setTraceId(traceId: string): void;
   /**
    * Calls a model on behalf of a task, from a tap of that task. The call has the same hooks,
@@ -156,10 +156,10 @@ export interface TaskContext {
   readonly revision?: Revision | undefined;
   /** Identifies this attempt of the task: `{runId}/{identity}@{attempt}`. If the run is repeated with the same id, the key is the same. */
   readonly idempotencyKey: string;
-  /** Aborted if the task or the run ends before the handler does. */
+  /** Aborted if the task or the run ends before the handler. */
   readonly signal: AbortSignal;
   readonly run: RunInfo;
-  /** The ensemble's memory store. The scopes in the task's `memory` are written automatically after the handler; the handler may read them. */
+  /** The ensemble's memory store. The scopes in the task's `memory` are written automatically after the handler. The handler may read them. */
   readonly memory: TaskMemory;
   /**
    * Returns the typed output of a task in `context`.
@@ -198,26 +198,26 @@ export interface RunOptions {
   readonly bindings?: ((bind: BindApi) => void) | undefined;
   /** Values for this run and the runs that join it, each created by `runValue(token, value)`. They take precedence over everything except `bindings`. */
   readonly values?: readonly RunValue[] | undefined;
-  /** Whether a failed run rejects. `false`: it resolves, and the error is in `output.error`. Default true. */
+  /** Whether a failed run rejects. `false`: the error is in `output.error`. Default true. */
   readonly throwOnError?: boolean | undefined;
   /** Grace period in milliseconds for work that ignores its signal after a stop. Default 250. */
   readonly cancelGraceMs?: number | undefined;
   /** Listeners for the events of this run, called after the ensemble's listeners. */
   readonly listeners?: readonly EnsembleListener[] | undefined;
   /**
-   * Priority of the run's model calls, unless a delegation or a workflow sets another one. Default:
+   * Priority of the run's model calls, unless a delegation or a workflow sets a priority. Default:
    * the priority of the run joined with `parent`, else `NORMAL`.
    */
   readonly priority?: DelegationRequest["priority"] | undefined;
   /**
-   * Joins this run to the ledger and the signal of another run, for an `ensemble.run()` inside a
-   * handler or a tool. In a handler, pass its context; in a tool, pass `ctx.scope`. Usage records
-   * then name that task as `caller`. With `ctx.run`, they have no `caller`.
+   * Joins this run to the ledger and the signal of another run. For an `ensemble.run()` inside a
+   * handler, pass its context. Inside a tool, pass `ctx.scope`. Usage records then name the task as
+   * `caller`. With `ctx.run`, the records have no `caller`.
    */
   readonly parent?: RunInfo | CallingTask | undefined;
 }
 
-/** A run in progress. `output` settles like the result of `run()`; `events` ends with the run. */
+/** A run in progress. `output` settles like the result of `run()`. `events` ends with the run. */
 export interface RunHandle {
   readonly id: string;
   readonly events: AsyncIterable<EnsembleEvent>;
@@ -226,8 +226,8 @@ export interface RunHandle {
 }
 
 /**
- * Whether a task or a part of the plan is the last of its run. A function, if that depends on the
- * task's output or on other finished work. The function is called only with `reviewPolicy:
+ * Whether a task or a part of the plan is the last of its run. A function if the answer depends on
+ * the task's output or on other finished work. The function is called only with `reviewPolicy:
  * "AFTER_LAST_TASK"`, and receives the output before its acceptance.
  */
 export type IsLast = boolean | ((output: TaskOutput) => boolean);
@@ -245,9 +245,9 @@ export interface RunTaskOptions {
   readonly identity?: string | undefined;
   /** Delegation depth. Default 0. */
   readonly depth?: number | undefined;
-  /** Priority of the task's model calls, and of tasks that it delegates or runs. Default: the priority of the task that runs this one, else of the run. */
+  /** Priority of the task's model calls, and of tasks that it delegates or runs. Default: the priority of the task that runs this task, else of the run. */
   readonly priority?: DelegationRequest["priority"] | undefined;
-  /** A signal whose abort ends this task before the run ends. Tasks that share one signal use less memory. */
+  /** A signal that ends this task. Tasks that share one signal use less memory. */
   readonly signal?: AbortSignal | undefined;
   /** Whether this is the last task of the run. Default: true for the last task of the plan. */
   readonly last?: IsLast | undefined;
@@ -260,7 +260,7 @@ export interface DefineOptions {
   /** The parent task. The id of the new task becomes `{parentTaskId}.{n}`. */
   readonly parentTaskId?: string | undefined;
   readonly agent?: Agent | undefined;
-  /** Whether `{name}` variables are filled from the run's inputs. Default false, because text from a model is data. */
+  /** Whether `{name}` variables are filled from the run's inputs. Default false. */
   readonly template?: boolean | undefined;
   /** The purpose of the task's model calls in usage records. Default: `task`. */
   readonly purpose?: Purpose | undefined;
@@ -270,23 +270,23 @@ export interface DefineOptions {
   readonly mapReduce?: MapReduceNode | undefined;
 }
 
-/** Options for all tasks of a part of the plan, unless the workflow of the part sets other values. */
+/** Options for the tasks of a part of the plan. The workflow of the part may override them. */
 export interface SubPlanOptions {
   /** A signal whose abort ends this part before the run ends. */
   readonly signal?: AbortSignal | undefined;
   /** Feedback for repeated tasks, by task id. */
   readonly revisions?: ReadonlyMap<string, Revision> | undefined;
-  /** Whether this part is the last of the run. Default: unknown; the last task in the plan's list then counts as the last one. */
+  /** Whether this part is the last of the run. Default: unknown. The last task in the plan's list then counts as the last task. */
   readonly last?: IsLast | undefined;
 }
 
-/** Reports of workflows about the course of loops, graphs and phases, in addition to the outputs of tasks. */
+/** The course of a loop, the graph or a phase, reported by its workflow. */
 export type WorkflowReport =
   | { readonly kind: "loop"; readonly loop: Loop; readonly history: LoopHistory }
   | { readonly kind: "graph"; readonly graph: AnyGraph; readonly history: GraphHistory }
   | { readonly kind: "phase"; readonly phase: Phase; readonly outputs: readonly TaskOutput[] };
 
-/** The API of workflows. After the run has stopped, `runTask` always rejects; a workflow must pass the rejection on. */
+/** The API of workflows. After the run has stopped, `runTask` always rejects. A workflow must reject with the same error. */
 export interface Run extends RunInfo {
   readonly signal: AbortSignal;
   readonly plan: Plan;
@@ -294,7 +294,7 @@ export interface Run extends RunInfo {
   readonly last?: IsLast | undefined;
   /** Executes one task with its hooks, guardrails, record and events. */
   runTask(taskId: string, extras?: RunTaskOptions): Promise<TaskOutput>;
-  /** Runs a part of the plan with another workflow. Context tasks outside of the part count as finished. */
+  /** Runs a part of the plan with another workflow. Tasks outside of the part count as finished. */
   runWorkflow(
     name: string,
     taskIds: readonly string[],
@@ -309,14 +309,14 @@ export interface Run extends RunInfo {
   /** Records the course of a loop, the graph or a phase, for the output and the trace. The record is kept even if the run fails later. */
   reportWorkflow(part: WorkflowReport): void;
   emit(e: NewEvent): void;
-  /** Returns whether an event of this type has a listener. Check it before building an expensive event. */
+  /** Returns whether an event of this type has a listener. Use it before an expensive event. */
   listens(type: EnsembleEvent["type"]): boolean;
   all<T>(token: Token<T, "many">): readonly T[];
 }
 
 /** Options of a delegation that a plugin may set in addition to the request. */
 export interface DelegateOptions {
-  /** The id of a task of the plan, which runs with its schema, guardrails and context in place of a new task. Default: a new task. */
+  /** The id of a task of the plan. This task runs with its schema, guardrails and context, in place of a new task. Default: a new task. */
   readonly taskId?: string | undefined;
   /** The expected output of the new task. */
   readonly expectedOutput?: string | undefined;
@@ -328,7 +328,7 @@ export interface DelegateOptions {
   readonly agent?: Agent | undefined;
   /** The schema of the new task's output. Default: the schema of the request. */
   readonly outputType?: OutputSchema<unknown> | undefined;
-  /** Allowed only with `mode: "handoff"`: one of these agents takes over the task. No task is added; the executor continues after `handOver`. */
+  /** Allowed only with `mode: "handoff"`: one of these agents takes over the task. No task is added. The executor continues after `handOver`. */
   readonly handoff?: HandoffTargets | undefined;
 }
 
@@ -341,7 +341,7 @@ export interface HandoffTargets {
   readonly maxDepth: number;
 }
 
-/** Metrics that a plugin measures during a task. The engine adds them up. */
+/** Metrics that a plugin measures during a task. The engine adds all measures of a task. */
 export interface TaskMetricsUpdate {
   readonly promptBuildMs?: number | undefined;
   readonly memoryRetrievalMs?: number | undefined;
@@ -360,16 +360,16 @@ export interface TaskScope extends Pick<
   readonly run: HookRun;
   readonly taskId: string;
   readonly parentTaskId: string | undefined;
-  /** The role of the task's agent; `(deterministic)` for a handler. */
+  /** The role of the task's agent. `(deterministic)` for a handler. */
   readonly agentRole: string;
-  /** Position in the task list, counted from 1; 0 for a task added during the run. */
+  /** Position in the task list, counted from 1. 0 for a task added during the run. */
   readonly taskIndex: number;
   readonly attempt: number;
   readonly depth: number;
   readonly signal: AbortSignal;
-  /** Calls the task's model, or another given model. The call includes retries, hooks and the ledger. */
+  /** Calls the task's model, or the model in `o`, with retries, hooks and ledger. */
   chat(request: ChatRequest, o: ChatOptions): Promise<ChatResponse>;
-  /** Whether responses are streamed immediately: `token` or `partial_output` events have a listener, and tokens are not held back. */
+  /** Whether responses are streamed immediately. True if `token` or `partial_output` events have a listener and tokens are not held back. */
   readonly streaming: boolean;
   /** The model that `chat` would call. Use it to read the model's capabilities. */
   readonly model: ChatModel;
@@ -380,21 +380,21 @@ export interface TaskScope extends Pick<
    * unchanged.
    */
   callTool(call: ToolCall, tools: readonly AnyTool[]): Promise<ToolResult>;
-  /** Records a tool call that was refused before its start, with the text that the model receives. */
+  /** Records a tool call that was refused before its start. `text` is the text for the model. */
   skipTool(call: ToolCall, text: string): void;
   /** Delegates a subtask to another agent of the run. If the delegation is refused or fails, returns a response with status FAILURE. */
   delegate(request: DelegationRequest, o?: DelegateOptions): Promise<DelegationResponse>;
-  /** Continues the task as another agent after an accepted handoff. From then on, that agent's role, model and rate limit apply. */
+  /** Continues the task as another agent after an accepted handoff. The agent's role, model and rate limit then apply. */
   handOver(agent: Agent): void;
   /**
    * Writes to memory, with hooks, metrics and trace. Default target: a scope of the run's store.
    * @throws as `HookRun.writeMemory`.
    */
   writeMemory(scope: string, entry: MemoryEntry, target?: MemoryTarget): Promise<void>;
-  /** Formats structured data for prompts. Returns `value` in the run's `contextFormat` if that is shorter, else `text`. */
+  /** Formats structured data for prompts. Returns `value` in the run's `contextFormat` if the result is shorter, else `text`. */
   format(value: unknown, text: string): string;
   /** Adds to the task's metrics of prompts and memory. */
   recordMetrics(measures: TaskMetricsUpdate): void;
-  /** The run's limit of characters of a tool's output that the model receives; -1 for no limit. */
+  /** The run's limit of characters of a tool's output that the model receives. -1: no limit. */
   readonly maxToolOutputLength: number;
 }

@@ -4,7 +4,9 @@ export type IdUse = "run" | "delegation" | "request" | "instance";
 /** The source of times. Bind another clock for tests and replays. */
 export interface Clock {
   now(): Date;
-  /** Returns milliseconds since an arbitrary start; never decreases. Used for durations. */
+  /**
+   * Returns milliseconds since an arbitrary start. The value never decreases. Used for durations.
+   */
   monotonicMs(): number;
   /**
    * Returns the start time of the run with this id, if it differs from `now()`. A replay returns

@@ -24,7 +24,7 @@ export interface CallerOptions {
 export interface StartOptions {
   /**
    * The storage shared by all instances. Default: the binding of `NetworkTokens.NetworkBackend`,
-   * else in memory.
+   * else a backend in memory.
    */
   readonly backend?: NetworkBackend | undefined;
   /**
@@ -48,14 +48,14 @@ export interface StartOptions {
   readonly callers?: Readonly<Record<string, string | CallerOptions>> | undefined;
   /**
    * Authenticates requests in place of `callers`. An operator may also drain the service, and read
-   * and redrive dead letters. Default: `callers`; without `callers`, every request from this
+   * and redrive dead letters. Default: `callers`. Without `callers`, every request from this
    * machine has the role `operator`.
    */
   readonly authenticate?: Authenticate | undefined;
   /**
    * The quota of each caller over HTTP, or a function that returns the quota for the name of a
-   * caller. Counted over all instances if the backend counts quotas, else in each process. Default:
-   * no limit.
+   * caller. Counted over all instances if the backend counts quotas, else separately in each
+   * process. Default: no limit.
    */
   readonly quota?: CallerQuota | ((caller: string) => CallerQuota | undefined) | undefined;
   /**
@@ -64,12 +64,13 @@ export interface StartOptions {
    */
   readonly allowedHosts?: readonly string[] | undefined;
   /**
-   * The public URL of the service, for example that of a proxy. Default: the URL of the listener.
+   * The public URL of the service, for example the URL of a proxy. Default: the URL of the
+   * listener.
    */
   readonly publicUrl?: string | undefined;
   /**
    * `public`: every client may read the agent card and the OpenAPI document. `private`: only
-   * callers may. Default `public`.
+   * callers may read them. Default `public`.
    */
   readonly card?: "public" | "private" | undefined;
   /**
@@ -87,8 +88,8 @@ export interface StartOptions {
    */
   readonly queue?: QueueLimits | undefined;
   /**
-   * Time in milliseconds after which a request is delivered again if its lease is not renewed.
-   * Default 30,000.
+   * Lease of a delivery in milliseconds. If the lease is not renewed in this time, the request is
+   * delivered again. Default 30,000.
    */
   readonly leaseMs?: number | undefined;
   /** Number of deliveries of a request before it becomes a dead letter. Default 5. */
@@ -125,8 +126,8 @@ interface OfRequest {
   readonly attempt: number;
 }
 /**
- * An event of a service. The events of the executed runs are separate; their `runId` is the id of
- * the request.
+ * An event of a service. Events of the executed runs are separate. Their `runId` is the id of the
+ * request.
  */
 export type ServiceEvent = ServiceEventBase &
   (
@@ -182,7 +183,7 @@ export interface ServiceSchedule {
    * A description of the times for people: the cron expression with its time zone, or the interval.
    */
   readonly times: string;
-  /** The next time as an ISO instant. Absent if there is none. */
+  /** The next time as an ISO instant. Absent if there is no next time. */
   readonly next?: string | undefined;
 }
 
@@ -191,7 +192,7 @@ export interface Service {
   readonly name: string;
   readonly instance: string;
   readonly state: ServiceState;
-  /** The HTTP address; `undefined` without a listener. */
+  /** The HTTP address. `undefined` if the service has no listener. */
   readonly url: string | undefined;
   readonly backend: NetworkBackend;
   /** Resolves when the service has stopped. */
@@ -212,8 +213,8 @@ export interface Service {
    */
   on(fn: (event: ServiceEvent) => void, options?: ServiceEventFilter): () => void;
   /**
-   * Stops the service. Executions may finish within `drainTimeoutMs`; the others return to the
-   * queue. Further calls have no effect.
+   * Stops the service. Executions may finish within `drainTimeoutMs`. Unfinished requests return to
+   * the queue. Further calls have no effect.
    */
   stop(options?: { readonly drainTimeoutMs?: number | undefined }): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

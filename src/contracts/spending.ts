@@ -9,8 +9,8 @@ export interface SpendingLimits {
 }
 
 /**
- * A request to spend a part of a run's budget outside of the run. Without limits, requests
- * everything that is left.
+ * A request to spend a part of a run's budget outside of the run. Without limits, requests the
+ * whole rest of the budget.
  */
 export interface SpendingRequest extends SpendingLimits {
   /**
@@ -26,7 +26,7 @@ export interface SpendingGrant extends SpendingLimits {
    * Counts the usage and releases the unused rest. Only the first call has an effect. Returns a
    * promise only if the budget is kept in another process.
    *
-   * @throws ValidationError for invalid or negative numbers; the whole grant then counts as used.
+   * @throws ValidationError for invalid or negative numbers. The whole grant then counts as used.
    */
   settle(used: { readonly tokens: number; readonly cost?: number | undefined }): Awaitable<void>;
 }
@@ -37,10 +37,10 @@ export interface SpendingGrant extends SpendingLimits {
  */
 export interface SpendingGuard {
   /**
-   * Reserves a part of the run's budget, and of the budgets of the runs that it joined, until the
-   * grant is settled. Grants the requested amount, or the rest if less is left. A grant that is
-   * unsettled at the end of the run counts as fully used. Returns a promise only if the budget is
-   * kept in another process.
+   * Reserves a part of the run's budget until the grant is settled. Also reserves it in the budgets
+   * of the runs that this run joined. Grants the requested amount, or the rest of the budget if the
+   * rest is smaller. A grant that is unsettled at the end of the run counts as fully used. Returns
+   * a promise only if the budget is kept in another process.
    *
    * @throws BudgetExceededError if nothing is left; ValidationError for a limit that is not a
    * number above 0, and after the end of the run; LimitStoreError if the budget is kept in another

@@ -17,7 +17,7 @@ export class MemoryStoreError extends AgentEnsembleError {
   }
 }
 
-/** Returns the error of a step that needs a memory store in a run without one. */
+/** Returns the error of a step that needs a memory store in a run without a memory store. */
 export function noMemoryStore(): ValidationError {
   return new ValidationError("There is no memory store", {
     hint: "Give the ensemble a memoryStore, MemoryStore.inMemory() for instance.",
@@ -60,7 +60,7 @@ export class MemoryConflictError extends AgentEnsembleError {
 
 /** The dashboard's store of runs could not be read or written. `cause` is the reason. */
 export class RunStoreError extends AgentEnsembleError {
-  /** Whether the stored run is read-only, so that a repetition fails too. */
+  /** Whether the stored run is read-only. A repetition of the operation then also fails. */
   readonly isReadOnly: boolean;
   constructor(
     message: string,
@@ -110,7 +110,7 @@ export class ReviewTimeoutError extends AgentEnsembleError {
 }
 
 /**
- * A review is required, but no answer is possible: the run has no review handler, and its review
+ * A review is required, but no answer is possible. The run has no review handler, and its review
  * store is not watched.
  */
 export class ReviewUnavailableError extends AgentEnsembleError {
@@ -139,8 +139,8 @@ export class AccessDeniedError extends AgentEnsembleError {
 }
 
 /**
- * A file has an invalid format: a trace, a recording, a memory. `line` is the number of the invalid
- * line, from 1.
+ * A file of a trace, a recording or a memory has an invalid format. `line` is the number of the
+ * invalid line, from 1.
  */
 export class FileFormatError extends AgentEnsembleError {
   readonly path: string;
@@ -168,8 +168,8 @@ export class RecordingMismatchError extends AgentEnsembleError {
 
 /**
  * An entry of a durable journal does not match the program that resumes the run. The message names
- * the entry and shows both versions. Thrown by plugins with a journal; the replay of a recording
- * throws `RecordingMismatchError`.
+ * the entry and shows both versions. Thrown by plugins with a journal. The replay of a recording
+ * throws `RecordingMismatchError` instead.
  */
 export class JournalMismatchError extends AgentEnsembleError {
   constructor(message: string, details: ErrorDetails = {}) {
@@ -204,8 +204,9 @@ export class CommandError extends AgentEnsembleError {
 }
 
 /**
- * The reason of a failed fetch: a timeout, no connection, too much data, an invalid response or one
- * of the wrong type, too many redirects.
+ * The reason for a failed fetch. `connection`: no connection. `too_large`: too much data.
+ * `bad_response`: an invalid response. `content_type`: a response of the wrong type. `redirect`:
+ * too many redirects.
  */
 export type FetchFailure =
   "timeout" | "connection" | "too_large" | "bad_response" | "content_type" | "redirect";
@@ -230,8 +231,8 @@ export type FileAccessReason =
   "not_found" | "not_a_file" | "not_a_directory" | "not_text" | "too_large" | "changed" | "io";
 
 /**
- * An allowed access to a file failed: the file is missing, is a folder, is too large or has changed
- * meanwhile, or the operating system refused the access.
+ * An allowed access to a file failed. `reason` is the kind of failure, for example `not_found` or
+ * `too_large`. `io`: the operating system refused the access.
  */
 export class FileAccessError extends AgentEnsembleError {
   /** The path of the request. */

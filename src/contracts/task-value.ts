@@ -16,8 +16,8 @@ export interface TaskValue {
 }
 
 /**
- * Returns the reason and the advice of an error. The message of a TaskExecutionError only names the
- * task, so its cause is used.
+ * Returns the reason and the advice of an error. For a TaskExecutionError, uses its cause, because
+ * its message only names the task.
  */
 export function explained(cause: unknown): string {
   let advice: string | undefined;
@@ -57,8 +57,8 @@ export function checkResult(executor: TaskExecutor, result: ExecutorResult): voi
 }
 
 /**
- * Returns the value of a task: the value of the executor, else the text parsed by the schema, else
- * the text. Returns a promise only for an asynchronous schema.
+ * Returns the value of a task: the executor's value, else the text parsed by the schema, else the
+ * text. Returns a promise only for an asynchronous schema.
  */
 export function valueOf(
   { task }: PlannedTask,

@@ -43,7 +43,7 @@ import {
 export type AnyTask = Task<any>;
 
 /**
- * Executes a task without a model. Returns the task's value; throws to fail the task. A returned
+ * Executes a task without a model. Returns the task's value. An error fails the task. A returned
  * `ToolResult` is unwrapped.
  */
 export type TaskHandler<T> = (ctx: TaskContext) => Awaitable<T>;
@@ -53,12 +53,12 @@ export interface CommonTaskOptions {
   /** The name, which becomes the id of the task. Default: `task-{position}`. */
   readonly name?: string | undefined;
   /**
-   * The instructions. `{name}` variables are filled from the run's inputs; `{{name}}` becomes
-   * `{name}`. Put text from outside into a `prompt` text, which does not interpret it.
+   * The instructions. `{name}` variables are filled from the run's inputs. `{{name}}` becomes
+   * `{name}`. Pass text from outside in a `prompt` text: its braces are not interpreted.
    */
   readonly description: Text;
   /**
-   * A description of the expected result; also a template. Default: {@link
+   * A description of the expected result. Also a template. Default: {@link
    * DEFAULT_EXPECTED_OUTPUT}.
    */
   readonly expectedOutput?: Text | undefined;
@@ -80,8 +80,8 @@ export interface CommonTaskOptions {
   readonly maxOutputRetries?: number | undefined;
   readonly inputGuardrails?: readonly InputGuardrail[] | undefined;
   /**
-   * Images, files and texts added to the user message. Checked here by their first bytes, and
-   * before a run begins by the model's capabilities.
+   * Images, files and texts added to the user message. The constructor checks their first bytes.
+   * The run checks the model's capabilities before it begins.
    */
   readonly attachments?: readonly ContentPart[] | undefined;
   /**
@@ -304,7 +304,7 @@ export class Task<T = string> {
   readonly maxOutputRetries: number;
   readonly handler: TaskHandler<T> | AnyTool | undefined;
   readonly inputGuardrails: readonly InputGuardrail[];
-  /** Declared without `T`, so that a parameter for tasks with any value accepts this task. */
+  /** Declared without `T`: a parameter for tasks with any value then accepts this task. */
   readonly outputGuardrails: readonly OutputGuardrail<never>[];
   readonly guardrailRetries: number;
   readonly attachments: readonly ContentPart[];
@@ -316,7 +316,7 @@ export class Task<T = string> {
   readonly beforeReview: Review | undefined;
   readonly reflect: boolean | ReflectionOptions;
   /**
-   * The texts that were passed as `prompt` texts. `description` and `expectedOutput` show them
+   * The texts that were passed as `prompt` texts. `description` and `expectedOutput` contain them
    * unfilled.
    */
   readonly #prompts: TaskPrompts;
@@ -337,7 +337,8 @@ export class Task<T = string> {
     this.context = list(options.context);
     this.outputType = options.outputType;
     this.maxOutputRetries = options.maxOutputRetries ?? 3;
-    this.handler = options.handler as TaskHandler<T> | AnyTool | undefined; // a handler of a structured task may also return the value's JSON text
+    // A handler of a structured task may also return the value's JSON text.
+    this.handler = options.handler as TaskHandler<T> | AnyTool | undefined;
     this.inputGuardrails = list(options.inputGuardrails);
     this.outputGuardrails = list(options.outputGuardrails);
     this.guardrailRetries = options.guardrailRetries ?? 0;
@@ -370,8 +371,8 @@ export class Task<T = string> {
   }
 
   /**
-   * Returns a copy with changed options; `undefined` resets an option to its default. The copy is
-   * another task: to look up an output, pass the task that ran.
+   * Returns a copy with changed options. `undefined` resets an option to its default. The copy is a
+   * different task: to look up an output, pass the task that ran.
    */
   with<U>(
     changes: Partial<CommonTaskOptions> & {

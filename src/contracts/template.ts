@@ -14,7 +14,8 @@ export function inputText(name: string, value: unknown): string {
   if (typeof value === "string") return value;
   if (value === null) return "";
   if (typeof value === "function") return value.name;
-  if (typeof value !== "object") return `${value as number}`; // a number, a boolean, a symbol's text
+  // A number, a boolean, a symbol's text.
+  if (typeof value !== "object") return `${value as number}`;
   if (value instanceof Date) return value.toISOString();
   try {
     return JSON.stringify(value) ?? "";
@@ -26,9 +27,9 @@ export function inputText(name: string, value: unknown): string {
 }
 
 /**
- * Fills `{name}` variables in one pass. Values are not scanned, so an input can't add another
- * variable. `{{name}}` becomes `{name}`. Adds the names of variables without a value to `missing`
- * and leaves them unfilled.
+ * Fills `{name}` variables in one pass. Values are not scanned: an input can't add a variable.
+ * `{{name}}` becomes `{name}`. Adds the names of variables without a value to `missing` and leaves
+ * them unfilled.
  */
 export function fillTemplate(
   template: string,

@@ -36,7 +36,7 @@ import type { FolderExporter, TraceBuilder, TraceExporter } from "./trace.js";
 import { OUTSIDE_ACCESS } from "./outside.js";
 import { createToken } from "./token.js";
 
-/** The tokens of all dependencies that the framework looks up; see `docs/tokens.md`. */
+/** The tokens of all dependencies that the framework looks up. See `docs/tokens.md`. */
 export const Tokens = Object.freeze({
   ChatModel: createToken<ChatModel>("ChatModel"),
   ChatModelProvider: createToken<ChatModelProvider>("ChatModelProvider", "many"),
@@ -85,7 +85,7 @@ export const Tokens = Object.freeze({
   IdGenerator: createToken<IdGenerator>("IdGenerator"),
 });
 
-/** The tokens of the framework that collect contributions. All others have one value. */
+/** The tokens of the framework that collect contributions. All other tokens have one value. */
 export const MANY_TOKENS: readonly Token<unknown, "many">[] = Object.freeze([
   Tokens.ChatModelProvider,
   Tokens.WorkflowExecutor,

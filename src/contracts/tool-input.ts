@@ -64,7 +64,7 @@ export function checkInput(
     : { ok: false, problem: `missing required parameter(s): ${missing.join(", ")}` };
 }
 
-/** An unreadable schema is a configuration error, because no model can repair it. */
+/** An unreadable schema is a configuration error: a model can't correct it. */
 function checkPlain(
   { name }: AnyTool,
   schema: JsonSchema,

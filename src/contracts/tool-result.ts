@@ -21,14 +21,14 @@ export interface ToolResultExtra {
 const RESULT = Symbol.for("agentensemble/tool-result");
 
 /**
- * The result of a tool. If a tool returns a string or an object, it becomes `ToolResult.success` of
+ * The result of a tool. A string or an object that a tool returns becomes `ToolResult.success` of
  * this value.
  */
 export class ToolResult {
   readonly ok: boolean;
-  /** The text that the model receives; empty for a failure. */
+  /** The text that the model receives. Empty for a failure. */
   readonly output: string;
-  /** The reason of a failure; absent for a success. The model receives `Error: {message}`. */
+  /** The reason for a failure. `undefined` for a success. The model receives `Error: {message}`. */
   readonly errorMessage: string | undefined;
   /**
    * The structured form of the output, for listeners and the trace. The model does not receive it.
@@ -61,8 +61,8 @@ export class ToolResult {
 
   /**
    * Creates a successful result. `output` is the text that the model receives. `undefined` and
-   * `null` become an empty text; values other than strings become JSON. `extra.parts` are images
-   * and files for models that accept them in tool results.
+   * `null` become an empty text. Other values that are not strings become JSON. `extra.parts` are
+   * images and files for models that accept them in tool results.
    *
    * @throws ValidationError for invalid parts or sources.
    */

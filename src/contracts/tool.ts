@@ -20,7 +20,7 @@ import {
 
 /**
  * The API of a tool during a call. `signal` aborts with the task, with the run, and after the
- * tool's `timeoutMs`; pass it to all asynchronous work.
+ * tool's `timeoutMs`. Pass it to all asynchronous work.
  */
 export interface ToolContext {
   readonly scope: TaskScope;
@@ -95,8 +95,8 @@ export interface ToolBase<I = never> {
    */
   approvalRejection?(input: I): string;
   /**
-   * Whether the result comes from outside and may contain instructions. The model then receives it
-   * as marked data. Default false.
+   * Whether the result comes from outside and may contain instructions. The model then receives the
+   * result as marked data. Default false.
    */
   readonly untrusted?: boolean | undefined;
   /** The effect of a call, for policies. Default: unknown, which policies treat like `send`. */
@@ -104,25 +104,26 @@ export interface ToolBase<I = never> {
   /** Returns the effect of this call. Takes precedence over `effect`. */
   effectOf?(input: I): "read" | "write" | "send";
   /**
-   * How a replay of a recorded run treats a call: it uses the recorded `result` (default), or
-   * executes (`run`) the tool again, if the rest of the run needs its effect.
+   * Treatment of a call in the replay of a recorded run. `result` (default): the replay uses the
+   * recorded result. `run`: the replay executes the tool again, because the rest of the run needs
+   * its effect.
    */
   readonly replay?: "result" | "run" | undefined;
   /**
-   * How a resumed run treats a call that began and has no recorded result: it calls the tool
-   * `again`, asks a person (`ask`), or fails (`fail`). Default: `again` for a call that only reads
-   * or delegates, else `ask`. See `resumeOf`.
+   * Treatment, in a resumed run, of a call that began and has no recorded result. `again`: the run
+   * calls the tool again. `ask`: the run asks a person. `fail`: the run fails. Default: `again` for
+   * a call that only reads or delegates, else `ask`. See `resumeOf`.
    */
   readonly resume?: "again" | "ask" | "fail" | undefined;
   /**
    * Whether the tool only delegates work to other agents or tools. `approveAfterUntrusted` then
-   * checks the delegated calls instead, and the default time limit of tools does not apply. Default
+   * checks the delegated calls instead. The default time limit of tools does not apply. Default
    * false.
    */
   readonly delegates?: boolean | undefined;
   /**
-   * Present if a page executes the call. Set by `clientTool` of `agentensemble/tools`; `tool()`
-   * does not accept it.
+   * Present if a page executes the call. Set by `clientTool` of `agentensemble/tools`. `tool()`
+   * does not accept this field.
    */
   readonly client?: true | undefined;
 }
@@ -130,8 +131,8 @@ export interface ToolBase<I = never> {
 /**
  * A function that an agent's model can call. Without `input`, the tool takes one string, and the
  * model sends `{"input": "..."}`. With a schema, the arguments are validated before the call. With
- * plain JSON Schema, they are parsed and passed on. A tool must not keep state of a run: `ctx`
- * contains everything that a call needs.
+ * plain JSON Schema, the tool receives the parsed arguments. A tool must not keep state of a run:
+ * `ctx` contains all data of a call.
  */
 export interface Tool<I = string> extends ToolBase<I> {
   readonly input?: OutputSchema<I> | JsonSchema | undefined;
@@ -171,9 +172,9 @@ const TOOL_FIELDS = [
 /**
  * Creates a tool. The type of `execute`'s parameter follows from `input`.
  *
- * @throws ValidationError for a name that is not 1 to 64 letters, digits, `_` and `-`, a blank
- * description, a missing `execute`, an input that is not a schema or whose patterns can't be
- * matched in linear time, or an unknown field.
+ * @throws ValidationError for a name that is not 1 to 64 letters, digits, `_` and `-`. Also for a
+ * blank description, a missing `execute`, an unknown field, and an `input` that is not a schema.
+ * Also for a schema with patterns that can't be matched in linear time.
  */
 export function tool<I>(
   t: ToolBase<NoInfer<I>> & {
@@ -300,8 +301,8 @@ export function checkTools(prefix: string, tools: readonly unknown[]): void {
 }
 
 /**
- * Returns the error for a tool that needs an answer of a person or of a page, in a run in which no
- * answer is possible: `ReviewGate.canAsk` is false, or no gate is bound.
+ * Returns the error for a tool that needs an answer of a person or a page, but can't receive it.
+ * `ReviewGate.canAsk` is then false, or no gate is bound.
  */
 export function noReviewer(
   toolName: string,

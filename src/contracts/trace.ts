@@ -42,7 +42,7 @@ export interface ToolCallRecord {
   readonly arguments: string;
   readonly result: string;
   readonly structured: unknown;
-  /** Images and files of the result; absent without any. */
+  /** Images and files of the result. Absent if there are none. */
   readonly parts?: readonly ContentPart[] | undefined;
   readonly startedMs: number;
   readonly endedMs: number;
@@ -72,7 +72,7 @@ export interface MemoryAccess {
   readonly entries: readonly string[];
 }
 
-/** A delegation in the engine's record. `worker` is the record of the worker's task, if one ran. */
+/** A delegation in the engine's record. `worker` is the record of the worker's task, if it ran. */
 export interface DelegationRecord {
   readonly delegatorRole: string;
   readonly workerRole: string;
@@ -85,7 +85,7 @@ export interface DelegationRecord {
   readonly mode?: DelegationRequest["mode"];
   readonly result: string;
   readonly succeeded: boolean;
-  /** Whether a guard, a tap or the delegator refused, so that no agent ran. Default false. */
+  /** Whether a guard, a tap or the delegator refused. No agent ran then. Default false. */
   readonly refused?: boolean;
   readonly worker: TaskRecord | undefined;
 }
@@ -109,12 +109,12 @@ export interface TaskRecord {
   /** Tool calls of a task that called no model. */
   readonly tools: readonly ToolCallRecord[];
   readonly delegations: readonly DelegationRecord[];
-  /** Number of tool calls in earlier executions that produced the answer; not in `tools`. */
+  /** Number of tool calls in earlier executions that produced the answer. Not in `tools`. */
   readonly restoredToolCalls?: number | undefined;
   readonly output: TaskOutput | undefined;
   readonly error: Error | undefined;
   readonly metrics: TaskMetrics;
-  /** Sums of the metrics of plugins; missing without any. */
+  /** Sums of the metrics of plugins. Missing if there are none. */
   readonly measures?:
     | {
         readonly promptBuildMs: number;
@@ -122,7 +122,7 @@ export interface TaskRecord {
         readonly memoryOperations: MemoryOperationCounts;
       }
     | undefined;
-  /** Reads and writes of memory; missing if the capture mode does not capture them. */
+  /** Reads and writes of memory. Missing if the capture mode does not capture them. */
   readonly memory?: readonly MemoryAccess[] | undefined;
   /** The task's position in a map-reduce tree. */
   readonly mapReduce?: MapReduceNode | undefined;
@@ -159,7 +159,7 @@ export interface RunRecord {
   readonly capture: CaptureModeDefinition;
   /** Removes the secrets known to the run. The record itself contains unredacted values. */
   readonly redactor: Redactor;
-  /** The id in a tracing system, if one is in use. */
+  /** The id of the run in a tracing system, if a tracing system is in use. */
   readonly traceId?: string | undefined;
 }
 
@@ -172,12 +172,12 @@ export interface TraceBuilder {
 export interface ToolCallTrace {
   readonly toolName: string;
   readonly arguments: string;
-  /** The parsed `arguments`; `{}` unless they are a JSON object. Only with capture mode FULL. */
+  /** The parsed `arguments`. `{}` unless they are a JSON object. Only with capture mode FULL. */
   readonly parsedInput: Readonly<Record<string, unknown>> | undefined;
   /** The full text of the result. */
   readonly result: string;
   readonly structuredOutput: unknown;
-  /** Images and files of the result; absent without any. */
+  /** Images and files of the result. Absent if there are none. */
   readonly parts?: readonly PartSummary[] | undefined;
   readonly startedAt: Date;
   readonly completedAt: Date;
@@ -195,12 +195,12 @@ export interface LlmInteraction {
   readonly startedAt: Date;
   readonly completedAt: Date;
   readonly latencyMs: number;
-  /** Number of input tokens; -1 if unknown. */
+  /** Number of input tokens. -1 if unknown. */
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cachedInputTokens: number;
   readonly reasoningTokens: number;
-  /** The cost; `undefined` without a known price. */
+  /** The cost. `undefined` if the price is unknown. */
   readonly cost: number | undefined;
   readonly responseType: "TOOL_CALLS" | "FINAL_ANSWER" | "ERROR";
   readonly responseText: string;
@@ -229,7 +229,7 @@ export interface DelegationTrace {
   readonly mode: NonNullable<DelegationRequest["mode"]>;
   readonly result: string;
   readonly succeeded: boolean;
-  /** The id of the worker's task; `undefined` if none ran. */
+  /** The id of the worker's task. `undefined` if no task ran. */
   readonly workerTaskId: string | undefined;
   /**
    * The trace of the worker's task. `undefined` for a manager's delegation, because `taskTraces`

@@ -1,15 +1,14 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 
-/** A value or a promise of it: the return type of callbacks. */
+/** A value or a promise of a value. The return type of callbacks. */
 export type Awaitable<T> = T | PromiseLike<T>;
 
 /** A JSON Schema document as plain data (draft 2020-12 unless its `$schema` names another). */
 export type JsonSchema = { readonly [key: string]: unknown };
 
 /**
- * Values for the `{name}` variables of task templates, passed to `ensemble.run(inputs)`. Names of
- * run options are refused at compile time, because `run({ signal })` is a frequent mistake: options
- * are the second argument of `run`.
+ * Values for the `{name}` variables of task templates, passed to `ensemble.run(inputs)`. The names
+ * of run options are refused at compile time: options are the second argument of `run`.
  */
 export type Inputs = Readonly<Record<string, unknown>> & {
   readonly signal?: never;
@@ -20,7 +19,8 @@ export type Inputs = Readonly<Record<string, unknown>> & {
 
 /**
  * Describes the type of the value of a task or tool. Pass a Standard Schema that also provides JSON
- * Schema (zod 4.2 or later, arktype), or any Standard Schema together with a separate JSON Schema.
+ * Schema (zod 4.2 or later, arktype). Alternatively, pass any Standard Schema together with a
+ * separate JSON Schema.
  */
 export type OutputSchema<T> =
   | (StandardSchemaV1<unknown, T> & StandardJSONSchemaV1<unknown, T>)
@@ -28,8 +28,8 @@ export type OutputSchema<T> =
 
 /**
  * Describes the inputs of an ensemble. Pass a Standard Schema of an object that also provides JSON
- * Schema, or any such Standard Schema together with a separate JSON Schema. `In` is the type that
- * `run()` accepts. The parsed value fills the templates.
+ * Schema. Alternatively, pass a Standard Schema of an object together with a separate JSON Schema.
+ * `In` is the type that `run()` accepts. The parsed value fills the templates.
  */
 export type InputSchema<In> =
   | (StandardSchemaV1<In, unknown> & StandardJSONSchemaV1<In, unknown>)

@@ -23,7 +23,7 @@ export interface UIStreamOptions {
    * output becomes the output of the run. This is the last task of SEQUENTIAL and PARALLEL, and the
    * manager of HIERARCHICAL. If the task is known only at the end of the run, the final text is
    * sent in one piece. `all`: all tasks, with partial outputs. A function is called with each task
-   * at its start and returns whether to send it.
+   * at its start and returns whether to send the task.
    */
   readonly text?: "answer" | "all" | ((task: UITask) => boolean) | undefined;
   /** Whether reasoning is sent. Default true. */
@@ -39,39 +39,40 @@ export interface UIStreamOptions {
    */
   readonly sources?: boolean | undefined;
   /**
-   * How tool calls are sent: with input and output (`full`, the default), without both (`names`),
-   * or not at all (`none`). Calls that the page executes are always sent with their input.
+   * The data of tool calls that is sent. `full` (default): with input and output. `names`: without
+   * input and output. `none`: no tool calls. Calls that the page executes are always sent with
+   * their input.
    */
   readonly tools?: "full" | "names" | "none" | undefined;
   /** The id of the message. Default: the id of the run with the suffix `-a`. */
   readonly messageId?: string | undefined;
   /**
-   * Returns metadata for the message. Called with each event; `undefined` adds none. Default: no
-   * metadata.
+   * Returns metadata for the message. Called with each event. `undefined` adds no metadata.
+   * Default: no metadata.
    */
   readonly metadata?: ((event: EnsembleEvent) => unknown) | undefined;
   /** Returns the text of an error for the page. Default: `An error occurred. (AE_...)`. */
   readonly onError?: ((error: Error) => string) | undefined;
   /**
-   * What happens to the run when the reader disconnects: it is cancelled (`cancel`, the default),
-   * or continues (`finish`).
+   * The effect on the run when the reader disconnects. `cancel` (default): the run is cancelled.
+   * `finish`: the run continues.
    */
   readonly onDisconnect?: "cancel" | "finish" | undefined;
   /**
-   * Whether the response ends, with `finish`, as soon as the run only waits for reviews. The run
+   * Whether the response ends, with `finish`, when the run only waits for reviews. The run
    * continues in any case. Default false.
    */
   readonly endAtApproval?: boolean | undefined;
 }
 
-/** Stores streams so that a reader can reconnect. */
+/** Stores streams. A reader can therefore reconnect. */
 export interface StreamStore {
   /**
    * Appends parts to a stream. `n` is the number of the first part, counted from 0 without gaps.
    */
   append(streamId: string, n: number, chunks: readonly UIChunk[]): Awaitable<void>;
   /**
-   * Returns the parts from number `from` on, then waits for further parts until the stream has
+   * Returns the parts from number `from` on. Then waits for further parts until the stream has
    * ended or `signal` aborts. Returns `undefined` for an unknown or removed stream.
    */
   read(

@@ -76,8 +76,8 @@ export interface SpentUsage extends ForeignUsage {
   /** The purpose of the calls. Default `task`. */
   readonly purpose?: Purpose | undefined;
   /**
-   * Whether this execution answers the calls from the journal. The usage then counts only in
-   * budgets. Default false.
+   * Whether the journal answers the calls in this execution. The usage then counts only in budgets.
+   * Default false.
    */
   readonly restored?: boolean | undefined;
 }

@@ -21,9 +21,9 @@ function distance(a: string, b: string): number {
 const MOST_EDITS = 3;
 
 /**
- * Returns the candidate that is closest to `name` (ignoring case), or `undefined` if none is likely
- * to be meant. A typing mistake has at most three edits, in at most half of the characters, and
- * never in all of them.
+ * Returns the candidate that is closest to `name` (ignoring case), if the difference is a probable
+ * typing mistake. A typing mistake has at most three edits, and edits in at most half of the
+ * characters. It never changes all characters.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;
@@ -42,7 +42,7 @@ const MANY = 10;
 
 /**
  * Returns `Did you mean 'b'? Known: a, b, c.`: the end of every message about an unknown name.
- * Lists at most ten names; for more names, `where` refers to the full list.
+ * Lists at most ten names. For more names, `where` refers to the full list.
  */
 export function knownNames(name: string, candidates: readonly string[], where = ""): string {
   if (candidates.length === 0) return "None is registered.";
@@ -110,7 +110,10 @@ export function requireText(value: unknown, message: string): void {
   if (typeof value !== "string" || value.trim() === "") throw new ValidationError(message);
 }
 
-/** @throws ValidationError `{what} must be {rule}, got: {value}` unless `value` is absent or an integer of at least `min`. */
+/**
+ * @throws ValidationError `{what} must be {rule}, got: {value}` unless `value` is absent or an
+ * integer of at least `min`.
+ */
 export function requireInteger(
   what: string,
   value: unknown,
@@ -124,8 +127,8 @@ export function requireInteger(
 }
 
 /**
- * @throws ValidationError unless `value` is absent or a positive, finite number of milliseconds
- * within the range of a timer.
+ * @throws ValidationError unless `value` is absent or a number of milliseconds above 0, up to the
+ * maximum of a timer.
  */
 export function requireDuration(what: string, value: unknown): void {
   if (value === undefined) return;
@@ -137,8 +140,8 @@ export function requireDuration(what: string, value: unknown): void {
 }
 
 /**
- * @throws ValidationError unless `value` is absent or a number of milliseconds that is at least 0
- * and within the range of a timer.
+ * @throws ValidationError unless `value` is absent or a number of milliseconds from 0 to the
+ * maximum of a timer.
  */
 export function requireDelay(what: string, value: unknown): void {
   if (value === undefined) return;

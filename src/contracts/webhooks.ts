@@ -1,6 +1,6 @@
 /** Settings for sending results to webhooks. */
 export interface WebhookOptions {
-  /** The secret that signs the messages; at least 16 characters. */
+  /** The secret that signs the messages: at least 16 characters. */
   readonly secret: string;
   /**
    * The hosts that may receive messages: `hooks.example.com`, `*.example.com`. Their addresses must
