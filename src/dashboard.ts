@@ -1,6 +1,6 @@
 /**
- * The live dashboard: a web page and an API that show runs while they happen, served by the program
- * itself.
+ * The live dashboard: a web page and an API that show runs in progress. The program itself serves
+ * them.
  */
 export { dashboard } from "./plugins/dashboard/dashboard.js";
 export type { Dashboard } from "./plugins/dashboard/dashboard.js";

@@ -1,4 +1,4 @@
-/** Runs that survive the end of their process: finished steps are stored and not repeated. */
+/** Durable runs: finished steps are stored, and not repeated after the end of the process. */
 export { Journal } from "./plugins/durability/shared/journals.js";
 export { connectRuns } from "./plugins/durability/shared/connect-runs.js";
 export type { InMemoryJournalOptions } from "./plugins/durability/shared/in-memory/in-memory-journal.js";

@@ -1,6 +1,6 @@
 /**
- * Teams of agents: everything that most programs need. The contracts come first. A factory that has
- * the name of a type follows by name and shadows it.
+ * Teams of agents: the exports that most programs need. The contracts are exported first. A factory
+ * with the name of a type is also exported by name, which takes precedence.
  */
 export * from "./contracts/index.js";
 export type {

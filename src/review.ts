@@ -1,6 +1,6 @@
 /**
- * Reviews by people: handlers that ask them, the tool with which agents ask, and the plugins that
- * enforce reviews.
+ * Reviews by people: handlers, the tool with which agents ask, and the plugins that enforce
+ * reviews.
  */
 export { ReviewHandler } from "./ensemble/factories.js";
 export type { ConsoleReviewOptions } from "./plugins/review/handlers/console-handler.js";

@@ -14,7 +14,7 @@ const DIRECT: Owner = { plugin: "kernel.container", override: false };
 
 /**
  * Keeps the container of a kernel and the owner of each binding. A parent container keeps the
- * defaults: any direct binding comes before them. `get` and `all` handle nested and unbound tokens.
+ * defaults: any direct binding takes precedence. `get` and `all` handle nested and unbound tokens.
  */
 export class Bindings {
   readonly #defaults = new Container();
@@ -92,8 +92,8 @@ export class Bindings {
   }
 
   /**
-   * Resolves all bindings, so that no binding of a run gets into the singletons. Waits for
-   * promises, to report their failures. @throws PluginError with the name of the owner.
+   * Resolves all bindings: singletons then contain no binding of a run. Waits for promises to
+   * report their failures. @throws PluginError with the name of the owner.
    */
   async resolve(): Promise<void> {
     for (const [id, cardinality] of this.#cardinality) {
@@ -151,7 +151,7 @@ export class Bindings {
     });
   }
 
-  /** Returns all contributions in the order of the plugins; the same array each time. */
+  /** Returns all contributions in the order of the plugins. Returns the same array each time. */
   all<T>(token: Token<T, "many">): readonly T[] {
     this.#expect(token, "many");
     const known = this.#lists.get(token);
@@ -207,7 +207,7 @@ export class Bindings {
     };
   }
 
-  /** Binds a default. If several plugins bind one, the last one applies. */
+  /** Binds a default. If several plugins bind a default, the last default applies. */
   #bindDefault<T>(plugin: string, token: Token<T>): BindToFluentSyntax<T> {
     const other = this.#defaultOwners.get(token);
     if (other?.plugin === plugin)
@@ -217,7 +217,7 @@ export class Bindings {
     return this.#defaults.bind<T>(token);
   }
 
-  /** Returns whether to make the binding. Returns false if an override has replaced it. */
+  /** Returns whether to add the binding. Returns false if an override has replaced it. */
   #claim(plugin: string, token: AnyToken, override: boolean): boolean {
     const other =
       this.#owners.get(token) ?? (this.container.isCurrentBound(token) ? DIRECT : undefined);

@@ -24,7 +24,7 @@ export interface KernelInternals {
   booted(): boolean;
   /** Returns whether the kernel has this plugin, or a plugin of this name. */
   has(plugin: Plugin | string): boolean;
-  /** Adds plugins with new names before the others. Has no effect after boot has begun. */
+  /** Adds plugins with new names before other plugins. Has no effect after boot has begun. */
   addMissing(plugins: readonly Plugin[]): void;
   readonly attach: NonNullable<Plugin["attach"]>;
   /** Waits until the kernel has booted. @throws the boot error; ValidationError after dispose. */
@@ -42,8 +42,8 @@ const DEFAULTS: Plugin = {
 let reveal: (kernel: Kernel) => KernelInternals;
 
 /**
- * Connects plugins: a container, hooks and an event stream. `new Kernel()` has no plugins;
- * `Ensemble` adds the standard ones. The first run or `boot()` boots and fixes all of them.
+ * Connects plugins: a container, hooks and an event stream. `new Kernel()` has no plugins.
+ * `Ensemble` adds the standard plugins. The first run or `boot()` boots all plugins.
  */
 export class Kernel implements KernelApi {
   readonly hooks: EnsembleHooks;
@@ -83,7 +83,7 @@ export class Kernel implements KernelApi {
         if (this.#booting !== undefined || this.#disposing !== undefined) return;
         const given = [...this.#plugins.values()];
         const missing = plugins.filter(({ name }) => !this.#plugins.has(name));
-        this.#plugins.clear(); // the last contribution applies, so add the user's last
+        this.#plugins.clear(); // the last contribution applies: the user's
         for (const plugin of [...missing, ...given]) this.use(plugin);
       },
       attach: (ensemble) => this.#plugins.forEach((plugin) => plugin.attach?.(ensemble)),
@@ -145,7 +145,7 @@ export class Kernel implements KernelApi {
       this.#host.load([...this.#plugins.values()]);
       await this.#host.start();
     } catch (error) {
-      await this.#host.dispose().catch(() => undefined); // the boot failure is the one to report
+      await this.#host.dispose().catch(() => undefined); // the boot failure is reported
       throw error;
     }
   }

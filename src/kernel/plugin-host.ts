@@ -38,7 +38,7 @@ export function checkPlugin(plugin: Plugin): void {
   requireArray(`dependsOn of plugin '${plugin.name}'`, plugin.dependsOn);
 }
 
-/** Sorts dependencies first, stably. @throws ValidationError for a missing one or a cycle. */
+/** Sorts dependencies first, stably. @throws ValidationError for a missing plugin or a cycle. */
 function sortPlugins(plugins: readonly Plugin[]): readonly Plugin[] {
   const byName = new Map(plugins.map((p) => [p.name, p]));
   const sorted = new Set<Plugin>();

@@ -31,7 +31,7 @@ function asWorkers(
   output: TaskOutput | undefined,
 ): DelegationResponse {
   const result: WorkerResult = { output };
-  return { ...response, [WORKER]: result } as DelegationResponse; // with one property more
+  return { ...response, [WORKER]: result } as DelegationResponse; // with one additional property
 }
 
 type Team = ReadonlyMap<string, Agent>;
@@ -90,7 +90,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     return this.frame.run.points.delegation;
   }
 
-  /** Corrects roles first: no spelling evades a policy's cap. Keeps the id used in events. */
+  /** Corrects roles first: policies then count one spelling. Keeps the id used in events. */
   override check(changed: DelegationCall): DelegationCall {
     checkRequest(changed.request, this.options);
     const { taskId, mode } = this.call.request;
@@ -204,7 +204,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     const running = run.view.runTask(taskId, {
       parentTaskId: record.taskId,
       identity: this.call.identity,
-      agent: isSame ? own : asked, // agents may share a role: each does its own tasks
+      agent: isSame ? own : asked, // several agents may have the same role
       depth: depth + 1,
       priority: request.priority === "NORMAL" ? priority : request.priority,
       signal: cancellation.signal,
@@ -308,7 +308,7 @@ type DelegationPlace = Pick<
 
 /** @throws ValidationError for an invalid response: taps may return any value. */
 function checkResponse(value: unknown): DelegationResponse {
-  const response = value as Partial<DelegationResponse> | undefined; // looked at, not trusted
+  const response = value as Partial<DelegationResponse> | undefined; // its fields are checked next
   if (typeof response?.status === "string" && Array.isArray(response.errors))
     return value as DelegationResponse; // the fields read here were checked
   throw new ValidationError(
@@ -316,7 +316,7 @@ function checkResponse(value: unknown): DelegationResponse {
   );
 }
 
-/** Returns the agents that a request may name. A given agent comes before others of its role. */
+/** Returns the agents that a request may name. A given agent precedes others of its role. */
 function teamFor({ run }: TaskFrame, { agent, handoff }: DelegateOptions): Team {
   if (handoff === undefined && agent === undefined) return teamOf(run);
   const given = handoff?.agents ?? (agent === undefined ? [] : [agent]);

@@ -14,7 +14,7 @@ import { checkResponse } from "../../contracts/chat-response.js";
 import { ModelCallError } from "../../contracts/errors.js";
 import { requireTakenParts } from "../../contracts/part-support.js";
 
-/** Purposes whose text is no part of the task's answer. Their tokens are not emitted. */
+/** Purposes whose text is not part of the task's answer. Their tokens are not emitted. */
 const UNSHOWN: readonly Purpose[] = ["reflection", "summary", "synthesis"];
 
 /** Passes the text of one model call, token by token, to events and to the caller. */
@@ -36,7 +36,7 @@ export class TokenOutlet {
     return this.onToken !== undefined || (this.#shown && this.frame.run.events.listens("token"));
   }
 
-  /** Drops held tokens: only the last text of a guarded stream can become the output. */
+  /** Discards held tokens: only the last text of a guarded stream can become the output. */
   begin(): void {
     if (this.#shown && this.frame.run.guarded) this.frame.record.heldTokens = undefined;
   }
@@ -73,7 +73,7 @@ function tokenEvent(record: TaskAttempt, token: string): NewEvent {
     : { type: "token", taskId, parentTaskId, agentRole, token, taskDescription };
 }
 
-/** Calls the model; streams if tokens are wanted. @throws ModelCallError for a bad response. */
+/** Calls the model. Streams on request of tokens. @throws ModelCallError for a bad response. */
 export async function callModel(
   frame: TaskFrame,
   call: LlmCall,
@@ -116,7 +116,7 @@ async function consume(
       if (next.done === true) break;
       const { value } = next;
       if (value.type === "finish") {
-        letGo(); // lets the stream clean up; its outcome no longer matters
+        letGo(); // ends the stream; its result is ignored
         return value.response;
       }
       if (cancellation.reason !== undefined) continue;

@@ -109,7 +109,7 @@ class ToolStep extends FrameStep<ToolCallContext, ToolResult> {
     return this.frame.run.points.toolCall;
   }
 
-  /** Checks a changed input before policies judge it, so that they see the tool's actual input. */
+  /** Checks a changed input first. Policies then judge the actual input of the tool. */
   override async check(changed: ToolCallContext): Promise<ToolCallContext | undefined> {
     const { schemaValidators } = this.frame.run.settings;
     const checked = await checkInput(this.tool, changed.input, schemaValidators);

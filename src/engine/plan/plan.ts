@@ -7,7 +7,7 @@ import { TextFiller } from "./text-filler.js";
 
 /** A task with its id and its position, before its templates are filled. */
 export interface PlanEntry extends Omit<PlannedTask, "contextIds" | "agent"> {
-  /** Characters of the template that starts the description; the rest is data. Default: all. */
+  /** Length of the template at the start of the description. The rest is data. Default: all. */
   readonly templateLength?: number | undefined;
 }
 

@@ -18,7 +18,7 @@ const NamedModels = createToken<Map<string, ChatModel>>("engine/NamedModels");
 const NO_VALUES: ReadonlyMap<unknown, unknown> = new Map();
 const SchemaValidators = createToken<JsonSchemaValidators>("engine/SchemaValidators");
 
-/** Looks settings up in order: run bindings, run values, ensemble options, container, defaults. */
+/** Looks up settings in order: run bindings, run values, ensemble options, container, defaults. */
 export class Settings {
   readonly #values = new Map<unknown, unknown>();
   readonly #models = new Map<string, ChatModel>();
@@ -28,7 +28,7 @@ export class Settings {
     readonly options: EnsembleOptions,
     /** Bindings of this run only. */
     readonly own: Container | undefined,
-    /** Values of this run by token, including those of the run that it joined. */
+    /** Values of this run and of the run that it joined, by token. */
     readonly given: ReadonlyMap<unknown, unknown> = NO_VALUES,
   ) {
     for (const [token, value] of given) this.#option(token as Token<unknown>, value);

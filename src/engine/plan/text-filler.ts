@@ -8,7 +8,7 @@ import { fillTemplate, variablesIn } from "../../contracts/template.js";
 
 /** Fills the texts of tasks and collects the variables without a value. */
 export class TextFiller {
-  /** Names of inputs that appear in texts which are not templates. */
+  /** Names of inputs that appear in texts that are not templates. */
   readonly unfilled = new Set<string>();
   readonly #missing = new Set<string>();
   readonly #inputs: Inputs;
@@ -18,13 +18,13 @@ export class TextFiller {
     this.#inputs = inputs;
   }
 
-  /** Fills texts and memory scopes; with `templateLength` only the start of the description. */
+  /** Fills texts and memory scopes. `templateLength`: only the start of the description. */
   fill(task: AnyTask, templateLength?: number): AnyTask {
     this.#checkOthers(task);
     return this.fillScopes(this.#fillTexts(task, templateLength));
   }
 
-  /** Fills the names of memory scopes, so that runs with other inputs use other scopes. */
+  /** Fills the names of memory scopes. Runs with other inputs then use other scopes. */
   fillScopes(task: AnyTask): AnyTask {
     if (!task.memory.some(({ name }) => name.includes("{"))) return task;
     const memory = task.memory.map((scope) => scope.named(this.#text(task, scope.name)));

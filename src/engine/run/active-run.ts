@@ -50,7 +50,7 @@ export interface ActiveRunParts {
   readonly id: string;
   readonly inputs: Inputs;
   readonly tags: Readonly<Record<string, string>>;
-  /** The run that this one joins. */
+  /** The run that this run joins. */
   readonly parent: HookRun | undefined;
   readonly draft: PlanDraft;
   readonly settings: Settings;
@@ -72,13 +72,13 @@ export interface ActiveRunParts {
 
 /** Creates the views of a run. */
 export interface RunViews {
-  /** The run as taps, tools and executors see it. */
+  /** Returns the run for taps, tools and executors. */
   hookRun(run: ActiveRun, parts: ActiveRunParts): HookRun;
-  /** The run as its workflow sees it. */
+  /** Returns the run for its workflow. */
   workflowRun(run: ActiveRun): Run;
 }
 
-/** Keeps the data of one run. Other code uses it through its views, tasks through their scope. */
+/** The data of one run. Other code accesses it through its views, tasks through their scope. */
 export class ActiveRun {
   readonly plan: Plan;
   readonly settings: Settings;
@@ -119,16 +119,16 @@ export class ActiveRun {
   traceId: string | undefined;
   /** The usage of earlier executions of the run. */
   saved: SavedUsage | undefined;
-  /** The run as taps see it. */
+  /** The run for taps. */
   readonly info: HookRun;
-  /** The run as workflows see it. */
+  /** The run for workflows. */
   readonly view: Run;
   readonly #streaming: boolean | "guarded" | undefined;
   #stopped: AgentEnsembleError | undefined;
-  /** The tasks of the plan, then those that were added; and the place of each. */
+  /** The tasks of the plan, then added tasks, and the position of each task. */
   readonly #tasks: PlannedTask[];
   readonly #places = new Map<string, number>();
-  /** The user's objects of tasks that the plan has copied. */
+  /** The user's objects of the tasks that the plan has copied. */
   readonly #sources = new Map<string, AnyTask>();
   readonly #children = new Map<string, number>();
   readonly #shared = new WeakMap<AbortSignal, Cancellation<AgentEnsembleError>>();

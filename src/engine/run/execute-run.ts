@@ -14,7 +14,7 @@ import { prepareRun } from "./prepare-run.js";
 import { RunStep, attach } from "./run-step.js";
 import { exportTrace } from "./trace-export.js";
 
-/** Invalid names of template variables. As inputs they reveal swapped arguments. */
+/** Invalid names of template variables. As inputs, they indicate swapped arguments. */
 const RUN_OPTION_NAMES = ["signal", "timeoutMs", "throwOnError", "bindings"];
 
 const TOOL_LOG_LENGTH = 200;

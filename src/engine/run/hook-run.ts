@@ -45,7 +45,7 @@ type HookRunParts = Pick<
   | ("settings" | "redactor" | "ledger" | "cancellation" | "priority")
 >;
 
-/** The view of a run for taps. Outputs keep this view, so it drops the run at the run's end. */
+/** A run for taps. Outputs keep this object. It therefore releases the run at the run's end. */
 export class ActiveHookRun implements HookRun {
   readonly id: string;
   readonly inputs: Inputs;
@@ -78,7 +78,7 @@ export class ActiveHookRun implements HookRun {
     Object.freeze(this);
   }
 
-  /** Returns the view of an ended run: only look-ups work. */
+  /** Returns an ended run for taps. Only look-ups work. */
   static idle(info: Pick<RunInfo, "id" | "inputs" | "tags">, settings: Settings): HookRun {
     return new ActiveHookRun({
       id: info.id,
@@ -112,7 +112,7 @@ export class ActiveHookRun implements HookRun {
     );
   }
 
-  /** Drops a run that has ended. Outputs keep its view. */
+  /** Releases a run that has ended. Outputs keep `run`. */
   static detach(run: HookRun): void {
     if (run instanceof ActiveHookRun) run.#run = undefined;
   }

@@ -14,7 +14,7 @@ import { valuesByToken } from "../../contracts/run-value.js";
 import { createPlan } from "../plan/plan.js";
 import { Settings } from "../plan/settings.js";
 
-/** The engine's view of an ensemble. */
+/** The data of an ensemble for the engine. */
 export interface EnsembleShape {
   readonly entries: readonly PlanEntry[];
   /** The name of the workflow. */
@@ -50,7 +50,7 @@ export interface PreparedRun {
   readonly capture: ChosenCapture;
 }
 
-/** Validates and plans; calls no model. @throws ValidationError, PromptTemplateError. */
+/** Validates and plans. Calls no model. @throws ValidationError, PromptTemplateError. */
 export function prepareRun(
   {
     kernel,

@@ -20,7 +20,7 @@ const CALLBACKS = Object.entries(CALLBACK_EVENTS) as [keyof EnsembleCallbacks, E
 export class RunEvents {
   readonly #all: Sink[] = [];
   readonly #byType = new Map<EventType, Sink[]>();
-  /** Events emitted during a delivery. All observers get them after the delivered event. */
+  /** Events emitted during a delivery. All observers receive them after the delivered event. */
   readonly #waiting: EnsembleEvent[] = [];
   #delivering = false;
   readonly #owners = new Map<Sink, object>();

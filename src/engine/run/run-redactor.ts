@@ -6,8 +6,8 @@ import { Tokens } from "../../contracts/tokens.js";
 import { createRedactor } from "../../util/redaction/redactor.js";
 
 /**
- * Redacts the secrets of a run. Created at first use, because it reads the environment. Knows the
- * models of the plan, those called later, and those of runs that joined this one.
+ * Redacts the secrets of a run. Created at first use, because it reads the environment. Covers the
+ * models of the plan, models called later, and the models of joined runs.
  */
 export class RunRedactor implements Redactor {
   readonly #settings: Settings;
@@ -36,7 +36,7 @@ export class RunRedactor implements Redactor {
     this.#parent?.knows(model);
   }
 
-  /** Drops the plan of an ended run. Outputs keep their redactor. */
+  /** Releases the plan of an ended run. Outputs keep their redactor. */
   close(): void {
     this.#tasks = [];
   }

@@ -75,13 +75,13 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
   /** Runs the workflow. {@link done} decides how the run ended, even if the workflow throws. */
   async work(): Promise<WorkflowResult> {
     const { cancellation, limits, plan, view } = this.#run;
-    // Tasks end within one grace period. Workflows that wait for other work get a second one.
+    // Tasks end within one grace period. Workflows that wait for other work have a second period.
     const result = await settleWithin(
       this.#workflow.execute(plan, view),
       cancellation,
       limits.graceMs * 2,
     );
-    if (cancellation.reason !== undefined) throw cancellation.reason; // it may return after a stop
+    if (cancellation.reason !== undefined) throw cancellation.reason; // also after a stop
     checkResult(this.#workflow, result);
     return result;
   }
@@ -141,7 +141,7 @@ function runEndOf(run: ActiveRun, { result, error }: RunStep): RunEnd {
     : { result: partial, ...endOf(reason) };
 }
 
-/** Returns the end of a stopped run. An early exit is no failure. */
+/** Returns the end of a stopped run. An early exit is not a failure. */
 function endOf(reason: AgentEnsembleError): Pick<RunEnd, "exitReason" | "error"> {
   if (ExitEarlySignal.isInstance(reason))
     return { exitReason: reason.timedOut ? "TIMEOUT" : "USER_EXIT_EARLY", error: undefined };
@@ -157,7 +157,7 @@ function endOf(reason: AgentEnsembleError): Pick<RunEnd, "exitReason" | "error">
   };
 }
 
-/** Wraps errors of other classes, which a workflow has thrown. */
+/** Wraps an error of another class that a workflow threw. */
 function asOurs(error: unknown): AgentEnsembleError {
   if (AgentEnsembleError.isInstance(error)) return error;
   return new PluginError(

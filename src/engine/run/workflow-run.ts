@@ -20,11 +20,11 @@ import { runTask } from "../tasks/run-task.js";
 
 const WHOLE: SubPlanOptions = Object.freeze({});
 
-/** The view of a run, or a part of it, for workflows. */
+/** A run, or a part of a run, for workflows. */
 export class WorkflowRun implements Run {
   readonly #run: ActiveRun;
   readonly #part: SubPlanOptions;
-  /** Joins the part's signal with each other signal once, so that tasks keep sharing one signal. */
+  /** The part's signal, joined once with each other signal: tasks still share one signal. */
   readonly #joined = new WeakMap<AbortSignal, AbortSignal>();
   constructor(
     run: ActiveRun,

@@ -12,7 +12,7 @@ import { chat } from "../gateways/chat.js";
 import { TaskAttempt } from "./task-attempt.js";
 import { TaskFrame, noModel } from "./task-frame.js";
 
-/** Returns a task's agent, or one created once per run. `undefined` for a task with a handler. */
+/** Returns a task's agent. Creates a missing agent once per run. `undefined` for a handler. */
 export function agentOf(
   run: ActiveRun,
   planned: PlannedTask,
@@ -24,12 +24,12 @@ export function agentOf(
   if (agent === undefined) {
     agent = synthesize(run, planned, parentTaskId);
     run.agents.set(planned.id, agent);
-    agent.catch(() => run.agents.delete(planned.id)); // a later attempt may ask again
+    agent.catch(() => run.agents.delete(planned.id)); // a later attempt may try again
   }
   return agent;
 }
 
-/** Creates an agent. Model calls go through the task's gateway, so that they are counted. */
+/** Creates an agent. Its model calls use the task's gateway and are counted. */
 async function synthesize(
   run: ActiveRun,
   planned: PlannedTask,
@@ -80,7 +80,7 @@ async function synthesize(
   }
 }
 
-/** Returns the agents to delegate to, by canonical role: taskless, planned, and created so far. */
+/** Returns the agents for delegation by canonical role: without tasks, planned, and created. */
 export function teamOf(run: ActiveRun): ReadonlyMap<string, Agent> {
   const team = new Map<string, Agent>();
   const planned = run.plan.tasks.map((t) => t.agent);

@@ -44,7 +44,7 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
       const isAborted = cancellation.reason !== undefined || endsRun(broken);
       const thrown: unknown = this.error ?? broken;
       record.end(now, isAborted ? "aborted" : "failed", thrown);
-      // The run keeps accepted work that could not be stored or reported: it is paid for.
+      // The run keeps accepted work that could not be stored or reported, because it caused cost.
       if (this.accepted && result !== undefined) {
         record.output = result;
         run.outputs.set(this.planned.id, result);

@@ -32,7 +32,7 @@ const NO_OUTPUTS: readonly TaskOutput[] = Object.freeze([]);
 const always = (): boolean => true;
 
 /**
- * Does one task: agent, attempts until the output is accepted, record and events.
+ * Executes one task: agent, attempts until the output is accepted, record and events.
  * @throws TaskExecutionError with the specific error as cause; the run's reason if it stopped.
  */
 export function runTask(
@@ -116,7 +116,7 @@ class TaskRun {
   ): Attempt {
     const { run, planned, extras } = this;
     if (this.#cancellation.reason !== undefined) throw this.#cancellation.reason;
-    const by = this.#record?.agent ?? agent; // a handoff lasts
+    const by = this.#record?.agent ?? agent; // handoffs stay in effect
     const record = this.#begin(by, run.clock.monotonicMs());
     run.attempts.set(planned.id, record.attempt);
     const frame = new TaskFrame(run, record, this.#cancellation, extras);

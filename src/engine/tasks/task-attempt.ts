@@ -42,20 +42,20 @@ export interface AttemptStart {
   readonly agent: Agent | undefined;
   readonly agentRole: string;
   readonly startedMs: number;
-  /** The attempt that this one repeats after a guardrail's refusal. */
+  /** The attempt that this attempt repeats after a guardrail's refusal. */
   readonly previous?: TaskAttempt | undefined;
   readonly contextIds?: readonly string[];
   readonly mapReduce?: PlannedTask["mapReduce"];
 }
 
-/** Keeps one attempt of a task. Refers to the objects of the gateways; copies nothing. */
+/** One attempt of a task. Refers to the objects of the gateways. Copies nothing. */
 export class TaskAttempt implements TaskRecord {
   readonly base: TimeBase;
   readonly taskId: string;
   readonly parentTaskId: string | undefined;
   readonly attempt: number;
   readonly task: AnyTask;
-  /** The agent that works, or worked last: a handoff changes it. */
+  /** The current or last agent. A handoff changes it. */
   agent: Agent | undefined;
   agentRole: string;
   readonly startedMs: number;
@@ -100,7 +100,7 @@ export class TaskAttempt implements TaskRecord {
     this.error = error === undefined ? undefined : toError(error);
   }
 
-  /** The first attempt of a chain of repetitions; this attempt if it repeats none. */
+  /** The first attempt of a series of repetitions. This attempt if it repeats none. */
   get first(): TaskAttempt {
     let first: TaskAttempt = this;
     while (first.previous !== undefined) first = first.previous;

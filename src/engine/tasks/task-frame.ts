@@ -16,7 +16,7 @@ export interface TaskIdentity {
   readonly parentTaskId?: string;
 }
 
-/** Holds the data of a running attempt. Gateways receive it; the scope exposes it to executors. */
+/** The data of a running attempt. Gateways receive it. The scope exposes it to executors. */
 export class TaskFrame {
   /** Number of uses of each tool call id in this attempt. */
   #uses: Map<string, number> | undefined;
@@ -38,7 +38,7 @@ export class TaskFrame {
     this.key = o.identity ?? keyPart(record.taskId);
   }
 
-  /** Returns a key part; the second use of a name gets `~2`. Equal in each execution of the run. */
+  /** Returns a key part. A second use of a name adds `~2`. Equal in each execution of the run. */
   nameOf(use: string): string {
     const uses = (this.#uses ??= new Map<string, number>());
     const n = (uses.get(use) ?? 0) + 1;
@@ -65,7 +65,7 @@ export class TaskFrame {
   }
 }
 
-/** Returns the error of a task that needs a model and has none. */
+/** Returns the error of a task that needs a model but has no model. */
 export function noModel(description: string): ValidationError {
   return new ValidationError(
     `No LLM available for task '${description}'. Set \`model\` on the ensemble, the task or its agent.`,

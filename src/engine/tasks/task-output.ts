@@ -43,7 +43,7 @@ export class FinishedTask implements TaskOutput {
     this.#hasValue = value.hasValue;
     this.#completedAtMs = endedMs;
     this.#source = source;
-    Object.freeze(this); // listeners receive it too and must not change it
+    Object.freeze(this); // listeners also receive it and must not change it
   }
 
   get [SOURCE_TASK](): AnyTask {

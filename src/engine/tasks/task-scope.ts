@@ -30,7 +30,7 @@ import { delegate } from "../gateways/delegation.js";
 import { writeMemory } from "../gateways/memory.js";
 import { callTool } from "../gateways/tool.js";
 
-/** Shows one attempt of a task to its executor: the gateways, with the task's frame. */
+/** One attempt of a task, for its executor: the gateways with the task's frame. */
 export class ActiveTaskScope implements TaskScope {
   constructor(readonly frame: TaskFrame) {}
 
@@ -76,7 +76,7 @@ export class ActiveTaskScope implements TaskScope {
     const purpose = o.purpose === "task" ? this.#purpose : o.purpose;
     return chat(this.frame, request, purpose === o.purpose ? o : { ...o, purpose });
   }
-  /** The purpose of the task. Executors do not know it. */
+  /** The purpose of the task's model calls. */
   get #purpose(): Purpose {
     return this.frame.run.planned(this.frame.record.taskId).purpose ?? "task";
   }

@@ -11,7 +11,7 @@ import { tokensOf } from "../../contracts/metrics.js";
 import { requireArray } from "../../contracts/validation.js";
 import { NONE, type TaskAttempt } from "../tasks/task-attempt.js";
 
-/** A shared response for the calls of all tasks, because their usage is in their records. */
+/** One response for all these calls, because their usage is in their records. */
 const NO_TEXT: ChatResponse = { message: { role: "assistant", content: "" }, finishReason: "stop" };
 
 /** The run whose totals include the usage. */

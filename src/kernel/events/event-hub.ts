@@ -27,7 +27,7 @@ export class EventHub implements EventStream {
     return () => this.#set(this.#observers.filter((other) => other !== observer));
   }
 
-  /** Returns a type's observers, oldest first. The array stays the same while a caller iterates. */
+  /** Returns a type's observers, oldest first. The array does not change during an iteration. */
   of(type: EventType): readonly Observer[] {
     let observers = this.#byType.get(type);
     if (observers === undefined) {

@@ -46,7 +46,7 @@ export class Firing<P> {
   replaced = false;
   /** Whether the check of a changed call refused the call. */
   dismissed = false;
-  /** Set when a review ends the run; the reviewed result is kept. */
+  /** Set when a review ends the run. The reviewed result is kept. */
   exit: ExitEarlySignal | undefined;
   /** Whether policies and reviews accepted the result. */
   accepted = false;
@@ -79,9 +79,8 @@ function signalOf(call: unknown): AbortSignal | undefined {
 }
 
 /**
- * Keeps one tapable bail hook per lane. Registers every tap as a callback tap, because tapable
- * treats the promise of an async function given to `tap` as a result. A synchronous callback
- * creates no promise.
+ * Keeps one tapable bail hook per lane. Registers every tap as a callback tap: with `tap`, tapable
+ * treats a returned promise as a result. A synchronous callback creates no promise.
  */
 export class HookPoint {
   readonly lanes: readonly LaneName[];
@@ -165,7 +164,7 @@ export class HookPoint {
     );
   }
 
-  /** Runs one lane. Returns whether a verdict ended it; no promise if all taps are synchronous. */
+  /** Runs one lane. Returns whether a verdict ended it. Returns a promise only for async taps. */
   fire(lane: LaneName, firing: Firing<unknown>): boolean | Promise<boolean> {
     const target = this.#used.get(lane);
     if (target === undefined) return false;

@@ -45,8 +45,8 @@ async function dismissal<P>(firing: Firing<P>, checker: Checker<P>): Promise<boo
 }
 
 /**
- * Runs the lanes of an after hook. Policies judge only results; reviews and commits run only for
- * completed work. A review that ends the run sets `exit`; its result is still judged and committed.
+ * Runs the lanes of an after hook. Policies judge only results. Reviews and commits run only for
+ * completed work. A review that ends the run sets `exit`. Its result is still judged and committed.
  */
 export function fireAfter<P>(
   point: HookPoint,

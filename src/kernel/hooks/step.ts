@@ -14,7 +14,7 @@ export interface AfterPayload {
   readonly [field: string]: unknown;
 }
 
-/** Does the work between a before and an after hook, once. `P`: before payload. `R`: result. */
+/** Executes work once, between a before and an after hook. `P`: before payload. `R`: result. */
 export abstract class Step<P extends object, R> implements Checker<P> {
   outcome: Outcome = "ok";
   /** Absent unless the step was done or answered. Taps of the after hook may replace it. */
@@ -25,9 +25,9 @@ export abstract class Step<P extends object, R> implements Checker<P> {
   reached: "hooks" | "answer" | "work" = "hooks";
   /** Set when an after policy refuses the result. */
   refused: AgentEnsembleError | undefined;
-  /** Set when a review ends the run; the reviewed result is kept. */
+  /** Set when a review ends the run. The reviewed result is kept. */
   exit: ExitEarlySignal | undefined;
-  /** Whether policies and reviews accepted the result, so that commit taps ran. */
+  /** Whether policies and reviews accepted the result. Commit taps then ran. */
   accepted = false;
   /** The error of the after hook. */
   broken: Error | undefined;
