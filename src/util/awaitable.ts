@@ -6,8 +6,8 @@ export function isLater<T>(value: T | PromiseLike<T>): value is PromiseLike<T> {
 }
 
 /**
- * Passes `value` to `next`, immediately or when its promise resolves. Returns a promise only in the
- * second case, or if `next` does.
+ * Passes `value` to `next`, immediately or when its promise resolves. Returns a promise only if
+ * `value` is a promise or `next` returns a promise.
  */
 export function passOn<T, U>(
   value: T | PromiseLike<T>,

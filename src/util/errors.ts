@@ -1,4 +1,4 @@
-/** Returns the message of any thrown value; never empty. */
+/** Returns the message of any thrown value. The message is never empty. */
 export function messageOf(e: unknown): string {
   const text = rawMessage(e);
   return text === "" ? (e instanceof Error ? e.name : "unknown error") : text;

@@ -1,6 +1,6 @@
 /**
- * Imports an optional package at its first use. The specifier is not a literal, so bundlers skip
- * the package and the program resolves it at run time.
+ * Imports an optional package at its first use. The specifier is not a literal. Bundlers therefore
+ * skip the package, and the program resolves it at run time.
  * @throws the loader's error, with `code` `ERR_MODULE_NOT_FOUND` if the package is not installed.
  */
 export async function importOptional<T>(specifier: string): Promise<T> {

@@ -4,9 +4,9 @@ import { isKnownMediaType, isTextType, isUtf8Text, mediaTypesOf } from "./media.
 export type JudgedType = { readonly mediaType: string } | { readonly problem: string };
 
 /**
- * Determines the type of a file from its first bytes and the claimed type, which must agree. Text
- * has no signature, and some texts begin like other files ("BM", "ID3"), so text is recognised by
- * its encoding.
+ * Determines the type of a file from its first bytes and the claimed type. Both must agree. Text is
+ * recognised by its encoding: text has no signature, and some texts begin like other files ("BM",
+ * "ID3").
  */
 export function judgedType(
   start: Uint8Array,

@@ -33,26 +33,28 @@ const PROVABLE: ReadonlySet<string> = new Set([
 const FIRST_CHARACTERS = 512;
 
 /**
- * Returns the media types that match the first bytes of a file, the most likely one first. Formats
- * that extend one another begin alike.
+ * Returns the media types that match the first bytes of a file, the most likely one first. A format
+ * and its extensions have the same first bytes.
  */
 export function mediaTypesOf(start: Uint8Array): readonly string[] {
   const found = fileTypes()
     .filetypeinfo(start)
     .flatMap(({ mime }) => normalMediaType(mime) ?? [])
-    .filter((mime) => mime !== "video/mpeg" || start[0] === 0); // its other sign is one letter "G"
+    .filter((mime) => mime !== "video/mpeg" || start[0] === 0); // its other signature is the letter "G"
   const isAudioOnly = Buffer.from(start.buffer, start.byteOffset, start.length)
     .toString("latin1", 4, 11)
     .startsWith("ftypM4A");
   return isAudioOnly ? ["audio/mp4", ...found] : found;
 }
 
-/** Returns the first bytes of base64 text: enough of them to show the type. */
+/** Returns the first bytes of base64 text, as many as the type requires. */
 export function firstBytesOf(base64: string): Uint8Array {
   return Buffer.from(base64.slice(0, FIRST_CHARACTERS), "base64");
 }
 
-/** Returns the media type of a file from its first bytes; `undefined` for an unknown type. */
+/**
+ * Returns the media type of a file from its first bytes. Returns `undefined` for an unknown type.
+ */
 export function mediaTypeOfBase64(data: string): string | undefined {
   return mediaTypesOf(firstBytesOf(data))[0];
 }
@@ -82,8 +84,8 @@ export function isUtf8Text(bytes: Uint8Array, { isWhole }: { readonly isWhole: b
 }
 
 /**
- * Returns a media type in lower case without parameters, under its usual name; `undefined` for
- * blank text.
+ * Returns a media type in lower case without parameters, under its usual name. Returns `undefined`
+ * for blank text.
  */
 export function normalMediaType(mediaType: string | undefined): string | undefined {
   const bare = mediaType?.split(";", 1)[0]?.trim().toLowerCase() ?? "";
@@ -114,7 +116,7 @@ export function isBase64(text: string): boolean {
 }
 
 /**
- * Returns whether there are digits, and no single digit at the end, which would encode less than a
+ * Returns whether the digits encode whole bytes. A single digit at the end would encode less than a
  * byte.
  */
 function isWholeBytes(digits: string): boolean {
@@ -127,7 +129,7 @@ const OTHER_DIGITS = ["-", "_", "\n", "\r", " ", "\t"] as const;
 
 /** Returns base64 text in the usual alphabet without line breaks. */
 export function plainBase64(text: string): string {
-  // Quicker than an expression for a text of megabytes, which every request would scan.
+  // Faster than a regular expression for a text of megabytes. Every request scans the text.
   const isPlain = OTHER_DIGITS.every((character) => !text.includes(character));
   return isPlain ? text : Buffer.from(text, "base64").toString("base64");
 }
@@ -146,7 +148,7 @@ export function mediaSourceOf(data: string | URL): MediaSource {
     : { kind: "base64", data: base64OfEscaped(body), mediaType };
 }
 
-/** Returns the bytes of a `data:` address that is not base64. Invalid escapes stay as they are. */
+/** Returns the bytes of a `data:` address that is not base64. Invalid escapes remain unchanged. */
 function base64OfEscaped(text: string): string {
   const bytes = text.replace(/(?:%[0-9a-f]{2})+/gi, (escaped) =>
     Buffer.from(escaped.replaceAll("%", ""), "hex").toString("utf8"),

@@ -1,4 +1,4 @@
-/** A binary heap, which returns the smallest of its values first. */
+/** A binary heap. Returns its smallest value first. */
 export class MinHeap<T> {
   readonly #isBefore: (a: T, b: T) => boolean;
   readonly #values: T[] = [];
@@ -12,7 +12,7 @@ export class MinHeap<T> {
     return this.#values.length;
   }
 
-  /** The smallest value, which stays. */
+  /** Returns the smallest value without removing it. */
   peek(): T | undefined {
     return this.#values[0];
   }
@@ -43,7 +43,7 @@ export class MinHeap<T> {
     for (let place = 0; ;) {
       let child = 2 * place + 1;
       if (child + 1 < values.length && this.#isBefore(values[child + 1] as T, values[child] as T))
-        child++; // both are inside, as the lengths show
+        child++; // both indexes are in range
       const below = values[child];
       if (below === undefined || !this.#isBefore(below, value)) {
         values[place] = value;

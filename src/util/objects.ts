@@ -35,14 +35,16 @@ export function asCount(value: unknown): number | undefined {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
-/** Returns the `code` of an error, for instance `ENOENT`; `undefined` if there is none. */
+/**
+ * Returns the `code` of an error, for instance `ENOENT`. Returns `undefined` if there is no code.
+ */
 export function codeOf(error: unknown): unknown {
   return typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
 }
 
 /**
- * Freezes a value and all values in it, and returns it. Not recursive: data may be nested deeper
- * than the stack allows. The value must not contain a cycle.
+ * Freezes a value and all values in it, and returns the value. Not recursive: data may be nested
+ * deeper than the stack allows. The value must not contain a cycle.
  */
 export function deepFreeze<T>(root: T): T {
   const open: unknown[] = [root];
@@ -55,7 +57,7 @@ export function deepFreeze<T>(root: T): T {
   return root;
 }
 
-/** Rounds to this number of decimals; halves go up. */
+/** Rounds to this number of decimals. Halves are rounded up. */
 export function rounded(value: number, decimals: number): number {
   const scale = 10 ** decimals;
   // The binary form of a half may be slightly smaller.

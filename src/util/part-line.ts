@@ -8,7 +8,9 @@ interface ShownPart {
   readonly name?: string | undefined;
 }
 
-/** Describes an image or a file in one line, for people: `[file: application/pdf, 1.2 MB, a.pdf]`. */
+/**
+ * Describes an image or a file in one line, for people: `[file: application/pdf, 1.2 MB, a.pdf]`.
+ */
 export function partLine({ type, mediaType = "unknown type", bytes, name }: ShownPart): string {
   const size = bytes === undefined ? [] : [sizeText(bytes)];
   return `[${[`${type}: ${mediaType}`, ...size, ...(name === undefined ? [] : [name])].join(", ")}]`;

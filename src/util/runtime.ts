@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 
-/** The clock of this machine. `monotonicMs` never decreases; use it for durations. */
+/** The clock of this machine. `monotonicMs` never decreases. Use it for durations. */
 export const systemClock: Readonly<{ now(): Date; monotonicMs(): number }> = Object.freeze({
   now: () => new Date(),
   monotonicMs: () => performance.now(),

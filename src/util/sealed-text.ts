@@ -4,7 +4,7 @@ const ALGORITHM = "aes-256-gcm";
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** Encrypts a text with AES-256-GCM, for one place. `key` has 32 bytes. */
+/** Encrypts a text with AES-256-GCM. `place` must be equal for decryption. `key` has 32 bytes. */
 export function sealedText(text: string, key: Buffer, place: string): string {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv(ALGORITHM, key, nonce);

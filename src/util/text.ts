@@ -2,9 +2,9 @@
 const LINES = /[^\n\r\v\f\u0085\u2028\u2029]+/g;
 const LINE_ENDS = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g;
 
-/** Invisible characters: blanks of all kinds, and marks without a width. */
+/** Invisible characters: white space of all kinds, and marks without a width. */
 const UNSEEN = /[\s\p{Cf}]+/gu;
-/** A line that may need an escape. Most lines don't match, which skips the exact check. */
+/** A line that may need an escape. Most lines don't match and need no exact check. */
 const SUSPECT = /^[\s\p{Cf}]*[#＃\p{Pd}]/u;
 /**
  * The end of an entry (`---`) or the heading of a section (`## Task`), ignoring invisible
@@ -21,25 +21,23 @@ function contained(text: string, end: RegExp): string {
 }
 
 /**
- * Escapes text of a model or from outside, so that it can't leave its section of a prompt. A line
- * that would end an entry or start a section gets a backslash in front, as in Markdown. All other
- * lines, and so nearly all texts, stay unchanged.
+ * Escapes text of a model or from outside. The result can't end its section of a prompt. Adds a
+ * backslash before a line that would end an entry or start a section, as in Markdown. All other
+ * lines remain unchanged.
  */
 export function escapeSection(text: string): string {
   return contained(text, SECTION_END);
 }
 
 /**
- * Escapes text inside a section with parts (headings `###`). The text can't imitate another part
- * either.
+ * Escapes text inside a section with parts (headings `###`). The result also can't imitate another
+ * part.
  */
 export function escapePart(text: string): string {
   return contained(text, PART_END);
 }
 
-/**
- * Escapes text for an item of a list. Indents its further lines, so that none becomes another item.
- */
+/** Escapes text for an item of a list. Indents its further lines: no line becomes another item. */
 export function listItem(text: string): string {
   return escapeSection(text).replace(LINE_ENDS, "\n  ");
 }
@@ -55,8 +53,9 @@ export function hasText(value: unknown): value is string {
 }
 
 /**
- * Returns a string unchanged, any other value as JSON, an empty string for null and values without
- * JSON. @throws TypeError for a cycle or a BigInt.
+ * Returns a string unchanged, and any other value as JSON. Returns an empty string for null and
+ * values without JSON.
+ * @throws TypeError for a cycle or a BigInt.
  */
 export function textOf(value: unknown): string {
   if (typeof value === "string") return value;
@@ -64,8 +63,8 @@ export function textOf(value: unknown): string {
 }
 
 /**
- * Escapes a name as part of a key whose parts are joined with `@`. Writes `%` and `@` as in URLs,
- * so that no name resembles two parts.
+ * Escapes a name as part of a key whose parts are joined with `@`. Writes `%` and `@` as in URLs:
+ * no name resembles two parts.
  */
 export function keyPart(name: string): string {
   return name.includes("%") || name.includes("@")
@@ -87,8 +86,8 @@ export function cutText(text: string, length: number, mark: string): string {
 }
 
 /**
- * Shortens a text longer than `limit` characters to start and end, with its length between. Never
- * splits a character.
+ * Shortens a text longer than `limit` characters to its start and end, with its length in between.
+ * Never splits a character.
  */
 export function excerpt(text: string, limit = 200): string {
   if (text.length <= limit) return text;

@@ -1,6 +1,6 @@
 /**
- * Calls many functions when a signal aborts, with a single listener. Each further listener would
- * slow down adding, and Node.js warns about more than ten.
+ * Calls many functions when a signal aborts, with a single listener. Each listener makes adding the
+ * next one slower, and Node.js warns about more than ten.
  */
 export class AbortWatch {
   readonly #callbacks = new WeakMap<AbortSignal, Set<() => void>>();
@@ -18,7 +18,7 @@ export class AbortWatch {
   #watch(signal: AbortSignal): Set<() => void> {
     const callbacks = new Set<() => void>();
     this.#callbacks.set(signal, callbacks);
-    // Stays as long as the signal, which exists no longer than its task or run.
+    // Not removed: the signal exists no longer than its task or run.
     signal.addEventListener("abort", () => callbacks.forEach((fn) => fn()), { once: true });
     return callbacks;
   }

@@ -2,8 +2,8 @@ import { setMaxListeners } from "node:events";
 import { startTimer } from "./timer.js";
 
 /**
- * Cancels work: a run, a task with a time limit, a tool call. Keeps the first reason. Keeps its
- * callbacks in a set, because each listener on an AbortSignal makes adding the next one slower.
+ * Cancels work: a run, a task with a time limit, a tool call. Keeps the first reason. Callbacks are
+ * in a set: each listener on an AbortSignal makes adding the next one slower.
  */
 export class Cancellation<R extends Error = Error> {
   /** Created when its signal is needed. Most cancellations never need one. */
@@ -12,7 +12,7 @@ export class Cancellation<R extends Error = Error> {
   #reason: R | undefined;
   #release: (() => void) | undefined;
 
-  /** Cancelling the parent cancels this object, but not the reverse. */
+  /** A cancellation of the parent also cancels this object, but not the reverse. */
   constructor(parent?: Cancellation<R>) {
     if (parent === undefined) return;
     const follow = (): void => this.cancel(parent.#reason as R); // set before callbacks run
@@ -23,7 +23,7 @@ export class Cancellation<R extends Error = Error> {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      setMaxListeners(0, this.#controller.signal); // many listeners on one signal are no leak
+      setMaxListeners(0, this.#controller.signal); // many listeners on one signal are correct here
       if (this.#reason !== undefined) this.#controller.abort(this.#reason);
     }
     return this.#controller.signal;
@@ -38,7 +38,7 @@ export class Cancellation<R extends Error = Error> {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#controller?.abort(reason);
-    // The last first: a worker before the task that waits for it.
+    // Reverse order: a worker precedes the task that waits for it.
     for (const callback of [...this.#callbacks].reverse()) callback();
     this.#callbacks.clear();
     this.dispose();

@@ -1,7 +1,7 @@
 import { randomShare } from "../runtime.js";
 import { sleep } from "./timeouts.js";
 
-/** A clock that may delay in its own way. */
+/** A clock that may have its own way to wait. */
 export interface PausingClock {
   sleep?(ms: number, signal: AbortSignal): Promise<void>;
 }
@@ -20,13 +20,16 @@ export async function clockPause(
   }
 }
 
-/** Delays of repeated attempts: doubled from `firstMs` to `mostMs`, each spread by half. */
+/**
+ * Delays of repeated attempts, doubled from `firstMs` to `mostMs`. Each delay is multiplied by a
+ * random number from 0.5 to 1.
+ */
 export interface BackoffOptions {
   readonly firstMs: number;
   readonly mostMs: number;
 }
 
-/** The delay before the attempt after `failures` failed ones, in milliseconds. */
+/** Returns the delay before the next attempt after `failures` failed attempts, in milliseconds. */
 export function backoffMs(failures: number, { firstMs, mostMs }: BackoffOptions): number {
   const full = Math.min(mostMs, firstMs * 2 ** Math.min(30, failures - 1));
   return full * (0.5 + randomShare() / 2); // replicas must not repeat at the same moment

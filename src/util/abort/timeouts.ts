@@ -27,7 +27,7 @@ function onEnd(ender: Ender | undefined, fn: () => void): () => void {
   return () => ender.removeEventListener("abort", fn);
 }
 
-/** Returns the reason unchanged; it may be any value. */
+/** Returns the reason unchanged. The reason may be any value. */
 function reasonOf(ender: Ender | undefined): Error {
   return ender?.reason as Error;
 }
@@ -44,7 +44,7 @@ export function settleWithin<T>(
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let stopGrace: (() => void) | undefined;
-    // Called at the abort and at the end of the grace period. One closure, since every task and
+    // Called at the abort and at the end of the grace period. One closure, because every task and
     // model call waits here.
     const abandon = (): void => {
       if (graceMs === undefined || stopGrace !== undefined) reject(reasonOf(ender));
@@ -106,7 +106,7 @@ export function firstEnding(
 
 /** Limits of one piece of work. */
 export interface TimeLimit<L> {
-  /** Milliseconds; `Infinity` for no limit. */
+  /** Milliseconds. `Infinity`: no limit. */
   readonly ms: number;
   /** Returns the result at the time limit. May throw. */
   readonly late: () => L;
@@ -114,15 +114,15 @@ export interface TimeLimit<L> {
   readonly signal?: AbortSignal | undefined;
   /**
    * Creates the error after an abort of `signal`. Default: the signal's reason. The signal that
-   * `work` receives always has that reason.
+   * `work` receives always has the reason of `signal`.
    */
   readonly ended?: (() => Error) | undefined;
 }
 
 /**
  * Resolves with the result of `work` within the limit, else with the result of `late`. The signal
- * of `work` is aborted at the limit and with `signal`; neither waits for `work`. Does not start
- * `work` if `signal` is already aborted.
+ * of `work` is aborted at the limit and with `signal`. The function does not wait for `work` then.
+ * Does not start `work` if `signal` is already aborted.
  * @throws the error of `work`; the error of `signal`.
  */
 export async function withTimeout<T, L>(

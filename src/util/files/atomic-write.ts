@@ -22,8 +22,9 @@ export class DraftFile {
   ) {}
 
   /**
-   * Creates the draft, and missing folders. @throws Error for a target that is no regular file;
-   * errors of the file system; EEXIST for a taken `path`.
+   * Creates the draft and missing folders.
+   * @throws Error for a target that is not a regular file; EEXIST if `path` exists; other errors of
+   * the file system.
    */
   static async at(path: string, target: string): Promise<DraftFile> {
     await makeFolder(dirname(target));
@@ -40,15 +41,15 @@ export class DraftFile {
       try {
         return await DraftFile.at(pathOf(target, n), target);
       } catch (error) {
-        // The first names may be in use by another writer, or left by a crashed one.
+        // The first names may be in use by another writer, or left by a crashed writer.
         if (codeOf(error) !== "EEXIST" || n >= MAX_NAMES) throw error;
       }
     }
   }
 
   /**
-   * Replaces the target after all bytes are on the disk. @throws Error if another writer has
-   * removed or replaced the draft.
+   * Replaces the target after all bytes are on the disk.
+   * @throws Error if another writer has removed or replaced the draft.
    */
   async publish(): Promise<void> {
     await this.handle.sync(); // a power cut after the rename could otherwise leave an empty file
@@ -70,14 +71,14 @@ function hiddenPath(target: string, n: number): string {
   return join(dirname(target), `.${basename(target).slice(0, 80)}.${process.pid}.${n}.tmp`);
 }
 
-/** Refuses devices, which a rename would replace by a file permanently. */
+/** Refuses devices: a rename would permanently replace a device by a file. */
 async function checkTarget(target: string): Promise<void> {
   const there = await stat(target).catch(() => undefined); // missing or unreadable
   if (there?.isFile() === false)
     throw new Error(there.isDirectory() ? "it is a folder" : "it is no regular file");
 }
 
-/** Joins pieces to blocks of efficient size. Other work may run between two blocks. */
+/** Joins pieces into blocks of efficient size. Other work may run between two blocks. */
 function* blocksOf(pieces: Iterable<string>): Generator<string> {
   let block = "";
   for (const piece of pieces) {
@@ -90,9 +91,9 @@ function* blocksOf(pieces: Iterable<string>): Generator<string> {
 }
 
 /**
- * Writes a file completely or not at all: a reader sees either the old content or the new content.
- * Creates missing folders. Replaces a symbolic link instead of following it. Only the owner has
- * access.
+ * Writes a file completely or not at all: a reader receives either the old content or the new
+ * content. Creates missing folders. Replaces a symbolic link instead of following it. Only the
+ * owner has access.
  *
  * @throws Error for a target that is not a regular file; errors of the file system.
  */

@@ -13,7 +13,7 @@ import {
 import { isAtPath } from "./same-file.js";
 
 /**
- * Intervals of a lock in ms: how often its holder renews it, and how long others wait before a
+ * Times of a lock in milliseconds: the renewal interval of its holder, and the wait before a
  * takeover.
  */
 export interface LockTiming {
@@ -57,8 +57,8 @@ export class FileInUseError extends Error {
 export class FileLock {
   readonly path: string;
   /**
-   * The user of the lock. The lock protects it from the garbage collector, which would close
-   * forgotten files with a warning.
+   * The user of the lock. The lock keeps a reference to it. Otherwise the garbage collector would
+   * close its files with a warning.
    */
   owner: object | undefined;
   readonly #file: FileHandle;
@@ -154,15 +154,15 @@ async function inspect(path: string): Promise<Seen | undefined> {
 }
 
 /**
- * Looks up the holder's process. For a holder elsewhere, or an unfinished lock file, waits for a
- * renewal.
+ * Returns whether the holder's process exists. For a holder elsewhere, or an unfinished lock file,
+ * waits for a renewal.
  */
 async function isHeld(path: string, seen: Seen, timing: LockTiming): Promise<boolean> {
   if (seen.holder !== undefined && seesSameProcesses(seen.holder, await thisProcess()))
     return isAlive(seen.holder);
   const longest = timing.patienceMs / 20;
   for (let waited = 0, step = 1; waited < timing.patienceMs; waited += step) {
-    step = Math.min(2 * step, longest); // an unfinished file is complete in a moment
+    step = Math.min(2 * step, longest); // an unfinished file is soon complete
     await sleep(step);
     const now = await inspect(path);
     if (now === undefined) return false;
@@ -173,8 +173,8 @@ async function isHeld(path: string, seen: Seen, timing: LockTiming): Promise<boo
 }
 
 /**
- * Removes a lock whose holder has ended. A guard file admits one process at a time, so that no
- * process removes the new lock of another one. Returns false while another process removes the
+ * Removes a lock whose holder has ended. A guard file admits one process at a time. No process can
+ * therefore remove the new lock of another process. Returns false while another process removes the
  * lock.
  */
 async function removeStale(path: string, seen: Seen, timing: LockTiming): Promise<boolean> {
@@ -195,8 +195,8 @@ async function removeStale(path: string, seen: Seen, timing: LockTiming): Promis
 }
 
 /**
- * Removes the guard of a process that ended during its takeover. Moves it away first, and restores
- * it if it now belongs to another process.
+ * Removes the guard of a process that ended during its takeover. Renames the guard first, and
+ * restores it if it now belongs to another process.
  */
 async function clearGuard(path: string, timing: LockTiming): Promise<void> {
   const seen = await inspect(path);
@@ -206,9 +206,11 @@ async function clearGuard(path: string, timing: LockTiming): Promise<void> {
   try {
     if ((await inspect(path))?.mark !== seen.mark) return;
     await rename(path, moved);
-    if ((await inspect(moved))?.text !== seen.text) await link(moved, path); // a living process writes another text
+    // A new holder writes another text.
+    if ((await inspect(moved))?.text !== seen.text) await link(moved, path);
   } catch (error) {
-    if (codeOf(error) !== "ENOENT" && codeOf(error) !== "EEXIST") throw error; // another process was quicker
+    // Another process was faster.
+    if (codeOf(error) !== "ENOENT" && codeOf(error) !== "EEXIST") throw error;
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -4,16 +4,17 @@ const MAX_NAME_LENGTH = 120;
 /** Device names that Windows reserves, with any extension. */
 const RESERVED = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
 /**
- * Ids that can be file names unchanged. Capital letters are excluded, as some systems ignore case.
+ * Ids that can be file names unchanged. Capital letters are excluded, because some systems ignore
+ * case.
  */
 const PLAIN = /^[a-z0-9_][a-z0-9._-]*$/;
 /** The end of names with a hash. */
 const HASHED = /-[0-9a-f]{16}$/;
 
 /**
- * Returns the file name for an id, without the folder. `extension` begins with a dot. Two ids never
- * have the same file name: an id that is not a valid name is extended by a part of its hash.
- * `fallback` replaces an id without any valid character.
+ * Returns the file name for an id, without the folder. `extension` begins with a dot. Different ids
+ * have different file names: a part of its hash extends an id that is not a valid name. `fallback`
+ * replaces an id without any valid character.
  */
 export function fileNameOfId(id: string, extension: string, fallback: string): string {
   const room = MAX_NAME_LENGTH - extension.length;

@@ -11,14 +11,14 @@ export interface FileLine {
   readonly text: string;
   /** Position of the first byte. */
   readonly start: number;
-  /** Position behind the line feed. */
+  /** Position after the line feed. */
   readonly end: number;
 }
 
 /**
  * Calls `take` with each complete line from the position `from` on, until `take` returns false.
- * Reads in pieces, so that other work can proceed. Omits a last line without a line feed. Returns
- * the position after the last line passed to `take`.
+ * Reads in pieces: other work can proceed in between. Omits a last line without a line feed.
+ * Returns the position after the last line passed to `take`.
  */
 export async function eachLine(
   file: FileHandle,
@@ -59,7 +59,8 @@ export async function lineAt(file: FileHandle, position: number): Promise<string
 }
 
 /**
- * Returns the last complete line of a file of `size` bytes. Returns `undefined` if there is none.
+ * Returns the last complete line of a file of `size` bytes. Returns `undefined` if there is no
+ * complete line.
  */
 export async function lastLine(file: FileHandle, size: number): Promise<FileLine | undefined> {
   let tail: Buffer = Buffer.alloc(0);
@@ -87,7 +88,7 @@ export async function* linesFromEnd(
 ): AsyncGenerator<FileLine, void, void> {
   let tail: Buffer = Buffer.alloc(0);
   let start = size;
-  /** Position in `tail` after the line feed of the next line; 0 until one is found. */
+  /** Position in `tail` after the line feed of the next line. 0 until a line feed is found. */
   let stop = 0;
   for (let step = FIRST_STEP; ;) {
     stop ||= tail.lastIndexOf(LINE_FEED) + 1;

@@ -29,7 +29,8 @@ export async function thisProcess(): Promise<LockHolder> {
 }
 
 /**
- * Returns the holder named in a lock file; `undefined` for any other text, or an unfinished file.
+ * Returns the holder named in a lock file. Returns `undefined` for any other text, or an unfinished
+ * file.
  */
 export function readHolder(text: string): LockHolder | undefined {
   let value: unknown;
@@ -54,8 +55,8 @@ export function readHolder(text: string): LockHolder | undefined {
 }
 
 /**
- * Returns whether the holder's process id has the same meaning here. Compares the boot, as a host's
- * name may change.
+ * Returns whether the holder's process id has the same meaning here. Compares the boot, because a
+ * host's name may change.
  */
 export function seesSameProcesses(holder: LockHolder, me: LockHolder): boolean {
   if (holder.boot !== me.boot || holder.space !== me.space) return false;

@@ -23,7 +23,7 @@ async function isThere(folder: string): Promise<boolean> {
 
 /**
  * Creates a folder and its missing parents, one at a time, with owner access only. Node's recursive
- * option never ends if the system creates none and reports a missing parent, as in `/proc`.
+ * option never ends if the system creates no folder and reports a missing parent, as in `/proc`.
  * @throws Error with the folder and the reason; callers add the purpose.
  */
 export async function makeFolder(path: string): Promise<void> {
@@ -34,7 +34,7 @@ export async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(folder, MODE);
   } catch (cause) {
-    // Another process was quicker.
+    // Another process was faster.
     if (codeOf(cause) === "EEXIST" && (await isThere(folder))) return;
     const why =
       codeOf(cause) === "ENOENT"

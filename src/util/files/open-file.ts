@@ -3,15 +3,16 @@ import { open, type FileHandle } from "node:fs/promises";
 import { codeOf } from "../objects.js";
 
 /**
- * Opens an existing file; `write` reads and writes. Returns `undefined` if it is missing. Follows
- * no symbolic link in its place. @throws errors of the file system.
+ * Opens an existing file. `write`: for reading and writing. Returns `undefined` if the file is
+ * missing. Does not follow a symbolic link at the path. @throws errors of the file system.
  */
 export async function openFileAt(
   path: string,
   access: "read" | "write",
 ): Promise<FileHandle | undefined> {
   const { O_RDONLY, O_RDWR } = constants;
-  const noFollow = (constants as { readonly O_NOFOLLOW?: number }).O_NOFOLLOW ?? 0; // Windows has none
+  // Windows has none.
+  const noFollow = (constants as { readonly O_NOFOLLOW?: number }).O_NOFOLLOW ?? 0;
   try {
     return await open(path, (access === "read" ? O_RDONLY : O_RDWR) | noFollow);
   } catch (error) {

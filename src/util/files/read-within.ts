@@ -1,7 +1,7 @@
 /**
  * Reads a file of at most `maxBytes` bytes. Returns the size of a larger file instead, without
  * reading it.
- * @throws the system's error; an error for a folder, a pipe or a device.
+ * @throws errors of the file system; Error for a folder, a pipe or a device.
  */
 export async function readWithin(
   path: string,

@@ -1,8 +1,8 @@
 import type { FileHandle } from "node:fs/promises";
 
 /**
- * Writes all bytes at a position. A file system may write a part of them at a time. @throws errors
- * of the file system.
+ * Writes all bytes at a position, in several steps if the file system writes only a part at a time.
+ * @throws errors of the file system.
  */
 export async function writeFully(file: FileHandle, bytes: Buffer, at: number): Promise<void> {
   for (let done = 0; done < bytes.length;)

@@ -8,7 +8,7 @@ import { syncFolder } from "./sync-folder.js";
 const NO_LINKS: ReadonlySet<unknown> = new Set(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"]);
 
 /**
- * Creates a file completely or not at all; only the owner has access. If several processes create
+ * Creates a file completely or not at all. Only the owner has access. If several processes create
  * the file, one succeeds. Returns false if the file exists. Creates missing folders.
  *
  * @throws errors of the file system.

@@ -5,8 +5,8 @@ const TEXT_LIMIT = 200;
 const WHOLE_LIMIT = 4_000;
 
 /**
- * Returns JSON for display; a plain text unchanged. Shortens each long text and the whole document
- * to start and end, with the length in between. `isWhole`: nothing is omitted.
+ * Returns JSON for display. Returns a plain text unchanged. Shortens each long text and the whole
+ * document to start and end, with the length in between. `isWhole`: nothing is omitted.
  */
 export function excerptJson(data: unknown): { readonly text: string; readonly isWhole: boolean } {
   if (typeof data === "string")

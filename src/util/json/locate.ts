@@ -5,8 +5,8 @@ import { JsonTokens } from "./scanner.js";
 export type JsonPath = readonly (string | number)[];
 
 /**
- * Returns the offset of the value at `path`, or of the first syntax error before it; -1 if neither
- * exists.
+ * Returns the offset of the value at `path`, or of the first syntax error before it. Returns -1 if
+ * neither exists.
  */
 function find(text: string, path: JsonPath | undefined): number {
   const tokens = new JsonTokens(text);

@@ -8,7 +8,7 @@ export function isRefusedKey(key: string): boolean {
 }
 
 /**
- * Returns whether a JSON text may contain a refused key, plain or escaped. Quicker than checking
+ * Returns whether a JSON text may contain a refused key, plain or escaped. Faster than a check of
  * each key.
  */
 export function mayHaveRefusedKey(text: string): boolean {

@@ -5,7 +5,7 @@ const BACKSLASH = 92;
 
 /**
  * Measures depth and number of values of JSON as it arrives, before parsing. Checks no other
- * syntax. Looks for ASCII only, so it takes both UTF-8 bytes and UTF-16 units.
+ * syntax. Looks for ASCII only, and therefore accepts both UTF-8 bytes and UTF-16 units.
  */
 export class JsonScanner {
   /** The greatest depth so far. */
@@ -39,8 +39,8 @@ export class JsonScanner {
 }
 
 /**
- * The kind of a token. `end` follows the whole value, `invalid` a syntax error, `unfinished` the
- * end of the text before the end of the value.
+ * The kind of a token. `end`: the whole value was read. `invalid`: a syntax error. `unfinished`:
+ * the text ends before the value.
  */
 export type JsonToken = "open" | "close" | "key" | "scalar" | "end" | "invalid" | "unfinished";
 
@@ -57,7 +57,7 @@ const STRING_MARK = /["\\\r\n]/g;
  * end and for forbidden line breaks.
  */
 export class JsonTokens {
-  /** Start of the last token; for `invalid` and `unfinished`, the position of the error. */
+  /** Start of the last token. For `invalid` and `unfinished`, the position of the error. */
   start: number;
   /** Offset after the last token. */
   end: number;
@@ -156,7 +156,7 @@ export class JsonTokens {
   }
 }
 
-/** The end of the object or list that opens at `start`, or the reason why it has none. */
+/** The end of the object or list that opens at `start`, or the reason why there is no end. */
 export type JsonScan =
   | { readonly kind: "value"; readonly end: number }
   | { readonly kind: "invalid"; readonly at: number }
@@ -164,8 +164,8 @@ export type JsonScan =
   | { readonly kind: "tooDeep" };
 
 /**
- * Follows an object or a list from its opening bracket, in linear time. Leaves escapes in strings
- * to the parser.
+ * Finds the end of the object or list that opens at `start`, in linear time. Does not check escapes
+ * in strings.
  */
 export function scanJson(text: string, start: number, maxDepth: number): JsonScan {
   const tokens = new JsonTokens(text, start);
@@ -180,7 +180,7 @@ export function scanJson(text: string, start: number, maxDepth: number): JsonSca
 
 /**
  * Returns the greatest number of open brackets, including brackets in strings. Never less than the
- * depth of the JSON that an invalid text may mean.
+ * depth after a repair of invalid JSON.
  */
 export function bracketDepth(text: string): number {
   let depth = 0;

@@ -12,9 +12,9 @@ export interface JsonValueRules {
   readonly text?: ((text: string) => string) | undefined;
   /** Returns whether to hide the value of the field with this name. */
   readonly hides?: ((field: string) => boolean) | undefined;
-  /** Limit of values of any kind; the rest is omitted. Default 200,000. */
+  /** Limit of values of any kind. The rest is omitted. Default 200,000. */
   readonly maxNodes?: number | undefined;
-  /** Limit of characters in texts; the rest is omitted. Default 20,000,000. */
+  /** Limit of characters in texts. The rest is omitted. Default 20,000,000. */
   readonly maxCharacters?: number | undefined;
 }
 

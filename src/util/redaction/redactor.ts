@@ -21,32 +21,32 @@ export interface Redactor {
 }
 
 /**
- * Removes your secrets from a text. Contributed to `Tokens.SecretFilter`. Must be quick: it
- * receives every text. If it throws, the whole text is withheld.
+ * Removes your secrets from a text. Contributed to `Tokens.SecretFilter`. Must be fast, because it
+ * receives every text. If it throws, the whole text is omitted.
  */
 export type SecretFilter = (text: string) => string;
 
-/** Shorter values are not replaced: that would garble every text. */
+/** Shorter values are not replaced: this would make every text unreadable. */
 const SHORTEST_SECRET = 8;
 
 /** Sources of secrets, in addition to the shapes and names of secrets. */
 export interface SecretSources {
   /** Variables to search for names of secrets. Default: `process.env`. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Filters of models, tools and plugins. A function, since models are added during a run. */
+  /** Filters of models, tools and plugins. A function, because models are added during a run. */
   readonly filters?: (() => Iterable<SecretFilter>) | undefined;
 }
 
-/** Reads the values of secrets only: each read of a variable of the process asks the system. */
+/** Reads the values of secrets only: each read of a process variable is a system call. */
 function secretsIn(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   const names = Object.keys(environment).filter(isSecretVariable);
   return names.map((name) => environment[name]?.trim() ?? "");
 }
 
 /**
- * Creates a redactor. It knows the values of environment variables named like secrets (8 characters
- * and more), the secrets of the filters, the shapes of common keys, and the names of fields that
- * contain secrets.
+ * Creates a redactor. It redacts the values of environment variables named like secrets, if they
+ * have 8 or more characters. It also redacts the secrets of the filters, texts with the shape of
+ * common keys, and fields named like secrets.
  */
 export function createRedactor(sources: SecretSources = {}): Redactor {
   const withoutSecrets = secretReplacer(
@@ -58,7 +58,7 @@ export function createRedactor(sources: SecretSources = {}): Redactor {
     try {
       for (const filter of sources.filters?.() ?? []) result = filter(result);
     } catch {
-      return "[redacted: a secret filter failed]"; // a failed filter must not leak the text
+      return "[redacted: a secret filter failed]"; // the text may contain a secret
     }
     return typeof result === "string"
       ? redactShapes(result)

@@ -1,6 +1,6 @@
 import { REDACTED } from "../json/to-json-value.js";
 
-/** Shorter values are no secrets, and replacing them would garble every text. */
+/** Shorter values are not secrets. Their replacement would make every text unreadable. */
 const SHORTEST = 4;
 const SECRET_NAME = /auth|key|token|secret|cookie|passw|credential|session/i;
 
@@ -20,8 +20,8 @@ export function secretValues(fields: Readonly<Record<string, string>>): readonly
 }
 
 /**
- * Returns a header's value and each word after the first. In `Bearer abc`, the second word alone is
- * also a secret.
+ * Returns a header's value and each word after the first. In `Bearer abc`, `abc` alone is also a
+ * secret.
  */
 export function secretWords(value: string): readonly string[] {
   const text = value.trim();

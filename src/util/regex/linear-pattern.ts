@@ -3,8 +3,7 @@ import { messageOf } from "../errors.js";
 
 const LONGEST_PATTERN = 10_000;
 /**
- * Limit of characters times pattern size. The worst case takes a second, the usual case
- * milliseconds.
+ * Limit of characters times pattern size. The worst case takes a second, a usual case milliseconds.
  */
 const MOST_STEPS = 10_000_000;
 
@@ -22,12 +21,12 @@ const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
   [/\(\?<[=!]/, "looks behind"],
   [/\\(?:[1-9]|k<)/, "refers back to a group"],
 ];
-/** A character class, or an escape that refers to no group; `(?<name>` is kept. */
+/** A character class, or an escape that refers to no group. `(?<name>` is kept. */
 const CLASS_OR_ESCAPE = /\[(?:\\[^]|[^\]\\])*\]|\\[^1-9k]/g;
 
 /**
  * Returns why a JavaScript regular expression can't be matched in linear time, as far as its text
- * shows; `undefined` if nothing prevents it.
+ * shows. Returns `undefined` if nothing prevents it.
  */
 export function problemOfPattern(source: string, flags = "u"): string | undefined {
   if (source.length > LONGEST_PATTERN) return `it is longer than ${LONGEST_PATTERN} characters`;

@@ -52,7 +52,7 @@ export interface CheckingSchema {
  * Returns a schema that checks values against plain JSON Schema (draft 2020-12, or the draft named
  * in `$schema`). Loads the validator with the first schema. Matches patterns in linear time. `name`
  * identifies the schema in errors.
- * @throws Error for an invalid JSON Schema, here or when the first value reaches the invalid part.
+ * @throws Error for an invalid JSON Schema, here or when a value first reaches the invalid part.
  */
 export async function checkingSchemaOf(name: string, jsonSchema: Fields): Promise<CheckingSchema> {
   const { Validator } = await import("@cfworker/json-schema");
@@ -83,7 +83,7 @@ export async function checkingSchemaOf(name: string, jsonSchema: Fields): Promis
   return { schema: { "~standard": { version: 1, vendor: "json-schema", validate } }, jsonSchema };
 }
 
-/** Plain JSON Schemas by identity. Prepares each when its first value is checked. */
+/** Plain JSON Schemas by identity. Prepares a schema when its first value is checked. */
 export class JsonSchemaValidators {
   readonly #ready = new WeakMap<Fields, CheckingSchema | Promise<CheckingSchema>>();
 

@@ -27,7 +27,7 @@ function isSchema(value: unknown): value is Schema {
   return isObject(value);
 }
 
-/** Yields all schemas within a schema, itself included. Skips data and values of other keywords. */
+/** Yields the schema and all schemas within it. Skips data and values of other keywords. */
 function* schemasIn(root: unknown): Generator<Schema> {
   const seen = new Set<unknown>();
   const open = [root];
@@ -104,7 +104,8 @@ class CheckedValue {
   }
 
   /**
-   * Returns the text that the validator currently checks; `undefined` for another kind of value.
+   * Returns the text that the validator currently checks. Returns `undefined` for another kind of
+   * value.
    */
   find(isIt: (text: string) => boolean): string | undefined {
     const texts = this.#texts;
@@ -126,7 +127,7 @@ class CheckedValue {
   }
 
   /**
-   * Returns a regular expression that matches exactly the names of this value which match the
+   * Returns a regular expression that matches exactly the names of this value that match the
    * pattern.
    */
   namesMatching(pattern: LinearPattern): string {
@@ -154,9 +155,9 @@ interface NamePatterns {
 }
 
 /**
- * Replaces the regular expressions of a schema, so that its validator runs none. `pattern` becomes
- * a set (`enum`) of the matching texts. `patternProperties` becomes the matching names of the
- * checked value. The validator would match expressions without a time limit.
+ * Replaces the regular expressions of a schema. Its validator then runs none of them. `pattern`
+ * becomes a set (`enum`) of the matching texts. `patternProperties` becomes the matching names of
+ * the checked value. The validator would match expressions without a time limit.
  */
 export class SchemaPatterns {
   readonly #value = new CheckedValue();

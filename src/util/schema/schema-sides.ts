@@ -7,7 +7,7 @@ const DIALECT = { target: "draft-2020-12" } as const;
 /** A side of a schema: its input or its output. */
 export type Side = "input" | "output";
 
-/** Returns whether a schema is plain JSON Schema, which has no method that checks a value. */
+/** Returns whether a schema is plain JSON Schema, without a method that checks a value. */
 export function isPlainSchema(schema: ValidatingSchema | Fields): boolean {
   const inner = (schema as { readonly schema?: { readonly "~standard"?: unknown } }).schema;
   return !("~standard" in schema) && inner?.["~standard"] === undefined;

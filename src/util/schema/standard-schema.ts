@@ -12,7 +12,8 @@ export type Checked<T = unknown> =
 
 /** Returns the validating half of either form of schema. */
 function validatorOf(schema: ValidatingSchema): StandardSchemaV1 {
-  return "schema" in schema && "jsonSchema" in schema ? schema.schema : schema; // the two members of the union
+  // The two members of the union.
+  return "schema" in schema && "jsonSchema" in schema ? schema.schema : schema;
 }
 
 /** Returns whether `input` is a schema that checks values, not plain JSON Schema. */
@@ -49,7 +50,7 @@ export async function checkValue(schema: ValidatingSchema, value: unknown): Prom
   return checkAtOnce(schema, value);
 }
 
-/** As {@link checkValue}, but returns a promise only if the schema does. */
+/** As {@link checkValue}, but returns a promise only for an asynchronous schema. */
 export function checkAtOnce(schema: ValidatingSchema, value: unknown): Checked | Promise<Checked> {
   const failed = (error: unknown): Checked => ({ ok: false, problem: messageOf(error) });
   try {
@@ -60,7 +61,9 @@ export function checkAtOnce(schema: ValidatingSchema, value: unknown): Checked |
   }
 }
 
-/** As {@link checkValue}, for synchronous schemas. Returns `undefined` for an asynchronous one. */
+/**
+ * As {@link checkValue}, for synchronous schemas. Returns `undefined` for an asynchronous schema.
+ */
 export function checkValueNow(schema: ValidatingSchema, value: unknown): Checked | undefined {
   const result = validatorOf(schema)["~standard"].validate(value);
   return result instanceof Promise ? undefined : toChecked(result);
