@@ -37,8 +37,8 @@ const BUSY_TIMEOUT_MS = 30_000;
 const WINDOW = 50;
 
 /**
- * The message omits the text of the user, which is the description of the task. @throws
- * ValidationError
+ * The message of the error omits the description of the task, because it is the text of the user.
+ * @throws ValidationError
  */
 function requireModel({ agent }: AnyTask, settings: Settings): void {
   if (agent === undefined || settings.model(undefined, agent) !== undefined) return;
@@ -47,12 +47,12 @@ function requireModel({ agent }: AnyTask, settings: Settings): void {
   });
 }
 
-/** The thread of a turn, for its window. */
+/** The thread of a turn, as input of its window. */
 export interface SeenFrom {
   readonly store: ConversationStore;
   readonly threadId: string;
   readonly head: ThreadHead | undefined;
-  /** The number of turns before this one. */
+  /** The number of turns before this turn. */
   readonly keep: number;
 }
 
@@ -109,7 +109,7 @@ export class ConversationCore {
     );
   }
 
-  /** The quotas of turns; `undefined` without limits, and before {@link ready}. */
+  /** The quotas of turns. `undefined` without limits, and before {@link ready}. */
   get quotas(): TurnQuotas | undefined {
     return this.#quotas;
   }
@@ -155,7 +155,7 @@ export class ConversationCore {
 
   /**
    * Returns the agent that begins a turn, and a warning. `now` is the current role of the thread.
-   * `before` finds the role after the kept turns, which can differ only if there are several
+   * `before` returns the role after the kept turns. This role can differ only if there are several
    * agents.
    */
   async beginnerOf(
@@ -174,7 +174,8 @@ export class ConversationCore {
   }
 
   /**
-   * Returns the thread, or `undefined`. @throws AccessDeniedError for the thread of another owner.
+   * Returns the thread, or `undefined`.
+   * @throws AccessDeniedError for the thread of another owner.
    */
   async openOwned(threadId: string, owner: string | undefined): Promise<ThreadHead | undefined> {
     await this.ready();
@@ -204,7 +205,7 @@ export class ConversationCore {
     };
   }
 
-  /** Selects the messages for the model; a new summary is stored in `work`. */
+  /** Selects the messages for the model. Stores a new summary in `work`. */
   async seenBy(
     { scope, summarize }: WindowReader,
     { store, threadId, head, keep }: SeenFrom,
@@ -231,8 +232,8 @@ export class ConversationCore {
   }
 
   /**
-   * Returns the id of a thread, which a function may create from the values of the thread. @throws
-   * ValidationError
+   * Returns the id of a thread. A function may create the id from the values of the thread.
+   * @throws ValidationError
    */
   idOf(id: ScopeName, values: readonly RunValue[]): unknown {
     if (typeof id !== "function") return id;

@@ -25,7 +25,7 @@ import {
 } from "../contracts/validation.js";
 import { checkEnsembleOptions, ENSEMBLE_OPTIONS, RUN_OPTIONS } from "../ensemble/validation.js";
 
-/** Options of ensembles that concern tasks or services, or have another form in conversations. */
+/** Options of ensembles that concern tasks or services, or differ in conversations. */
 const TASK_OPTIONS = [
   ...["tasks", "phases", "loops", "graph", "workflow", "inputs", "inputType", "memory"],
   ...["parallelErrorStrategy", "maxConcurrency", "reviewPolicy", "agentSynthesizer"],
@@ -55,7 +55,7 @@ type TaskOption =
   | "managerPromptStrategy"
   | (typeof SERVICE_OPTIONS)[number];
 
-/** What happens to a turn that fails or is cancelled. */
+/** The treatment of a turn that fails or is cancelled. */
 export type OnTurnFailure = "discard" | "keep";
 
 /** Guardrails that judge every turn. */
@@ -73,21 +73,21 @@ export interface TurnGuardrails {
 export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
   /** The agent that answers. */
   readonly agent: Agent;
-  /** Tools in addition to those of the agent. Default: none. */
+  /** Tools in addition to the tools of the agent. Default: none. */
   readonly tools?: readonly ToolLike[] | undefined;
   /**
-   * Further agents of the conversation. `agent` and these agents may all transfer the thread to each
+   * Further agents of the conversation. `agent` and these agents may transfer the thread to each
    * other. Default: each agent has only its own handoffs.
    */
   readonly handoffs?: Handoffs | undefined;
   /**
-   * The agent that starts a turn: the agent that answered last (`last`, the default), or `agent`
-   * (`first`).
+   * The agent that begins a turn. `last` (default): the agent that answered last. `first`: `agent`.
    */
   readonly nextAgent?: "last" | "first" | undefined;
   readonly guardrails?: TurnGuardrails | undefined;
   /**
-   * The store of the threads. Default: `Tokens.ConversationStore` of the container, else in memory.
+   * The store of the threads. Default: `Tokens.ConversationStore` of the container, else a store in
+   * memory.
    */
   readonly store?: ConversationStore | undefined;
   /**
@@ -107,8 +107,8 @@ export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
    */
   readonly memoryScopes?: readonly ScopeName[] | undefined;
   /**
-   * What happens to a second turn of a thread during a turn: it waits (`wait`, the default), or is
-   * refused with `ThreadBusyError` (`refuse`).
+   * The treatment of a second turn of a thread during a turn. `wait` (default): the second turn
+   * waits. `refuse`: it is refused with `ThreadBusyError`.
    */
   readonly busy?: "wait" | "refuse" | undefined;
   /** Time limit of the wait for the previous turn, in milliseconds. Default 30,000. */
@@ -154,7 +154,7 @@ export interface TurnOptions extends RunOptions {
   readonly messageId?: string | undefined;
   /** Overrides the option of the conversation. */
   readonly onFailure?: OnTurnFailure | undefined;
-  /** Options of the turn's model calls. They override those of the agent. */
+  /** Options of the turn's model calls. They override the options of the agent. */
   readonly modelOptions?: ModelOptions | undefined;
   /** The agent that answers this turn. Default: see the option `nextAgent`. */
   readonly agent?: Agent | undefined;
@@ -187,7 +187,7 @@ const OWN = [
   ],
   ...["busy", "busyTimeoutMs", "onFailure", "quota", "threadQuota"],
 ];
-/** Option names of other frameworks, and of options that belong elsewhere. */
+/** Option names of other frameworks, and names of options of other objects. */
 const SYNONYMS = Object.freeze({
   systemPrompt: "`background` of the agent",
   instructions: "`background` of the agent",
@@ -230,7 +230,7 @@ export function checkConversationOptions(o: ConversationOptions): EnsembleOption
   checkQuotas(o);
   const own = new Set(OWN);
   const shared: EnsembleOptions = Object.freeze({
-    ...((o.memoryScopes ?? []).length > 0 && { memoryErrors: "warn" }), // the answer is paid for
+    ...((o.memoryScopes ?? []).length > 0 && { memoryErrors: "warn" }), // the answer has already caused cost
     ...Object.fromEntries(
       Object.entries(o).filter(([name, value]) => value !== undefined && !own.has(name)),
     ),
@@ -280,8 +280,8 @@ function requireMethods(
 const TURN_OPTIONS = ["messageId", "onFailure", "modelOptions", "agent", ...RUN_OPTIONS];
 
 /**
- * Returns those options of a turn that apply to its run. @throws ValidationError for invalid
- * options of the turn.
+ * Returns the options of a turn that apply to its run.
+ * @throws ValidationError for invalid options of the turn.
  */
 export function runOptionsOf(o: TurnOptions): RunOptions {
   checkOptions("the options of a turn", o, TURN_OPTIONS);

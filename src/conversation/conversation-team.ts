@@ -15,7 +15,10 @@ export class ConversationTeam {
   readonly #equipped = new WeakMap<Agent, Agent>();
   readonly #byRole = new Map<string, Agent>();
 
-  /** @throws ValidationError for two tools with one name, two agents with one role, and invalid handoffs. */
+  /**
+   * @throws ValidationError for two tools with the same name, two agents with the same role, and
+   * invalid handoffs.
+   */
   constructor(options: Pick<ConversationOptions, "agent" | "tools" | "handoffs">) {
     const { agent, handoffs } = options;
     this.#options = options;
@@ -25,12 +28,12 @@ export class ConversationTeam {
     for (const member of withSuccessors([this.first])) this.#add(member);
   }
 
-  /** Whether a turn may end with another agent than the one that began it. */
+  /** Whether a turn may end with a different agent than it began with. */
   get hasHandoffs(): boolean {
     return this.#byRole.size > 1;
   }
 
-  /** Returns the agent with a role; `undefined` if there is none. */
+  /** Returns the agent with a role. Returns `undefined` if there is no such agent. */
   withRole(role: string): Agent | undefined {
     return this.#byRole.get(canonicalRole(role));
   }
@@ -55,7 +58,7 @@ export class ConversationTeam {
     return equipped;
   }
 
-  /** Returns the handoffs of an agent, then those of its group that it lacks. */
+  /** Returns the handoffs of an agent, then the missing handoffs to other agents of its group. */
   #successorsOf(agent: Agent, others: readonly Handoff[]): readonly Handoff[] {
     const own = handoffsOf(agent);
     const known = new Set(own.map((handoff) => canonicalRole(handoff.agent.role)));

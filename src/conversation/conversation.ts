@@ -44,18 +44,15 @@ export class Conversation {
     return new ConversationThread(this.#core, this.#running, { id: threadId, owner, values });
   }
 
-  /**
-   * Lists the stored threads, beginning with the most recently changed. Default: 100 threads of all
-   * owners.
-   */
+  /** Lists the stored threads, most recently changed first. Default: 100 threads of all owners. */
   async threads(query: ThreadQuery = {}): Promise<ThreadPage> {
     await this.#core.ready();
     return this.#core.store.list(query);
   }
 
   /**
-   * Cancels the turns in progress, and disposes of the kernel if this conversation created it. The
-   * store stays open.
+   * Cancels the turns in progress, and disposes of the kernel if this conversation created it. Does
+   * not close the store.
    */
   async dispose(): Promise<void> {
     await this.#running.shutDown("the conversation was disposed");

@@ -20,7 +20,7 @@ import {
 
 // Factories with the name of a type, as in src/ensemble/factories.ts.
 
-/** Stores threads; see the contract. */
+/** Stores threads. See the contract. */
 export type ConversationStore = Store;
 
 /** The stores of threads, for the option `store` of a conversation. */
@@ -48,7 +48,7 @@ export const ConversationStore = Object.freeze({
   sql: (options: SqlThreadsOptions): ConversationStore => sqlThreads(options),
 });
 
-/** Selects the messages of a thread that a model receives; see the contract. */
+/** Selects the messages of a thread that a model receives. See the contract. */
 export type WindowPolicy = Policy;
 
 /**
@@ -56,12 +56,12 @@ export type WindowPolicy = Policy;
  * ValidationError for options out of range.
  */
 export const WindowPolicy = Object.freeze({
-  /** Selects the last `n` turns. By default, conversations select the last 50. */
+  /** Selects the last `n` turns. By default, conversations select the last 50 turns. */
   lastTurns: (n: number, options?: LastTurnsOptions): WindowPolicy => lastTurns(n, options),
   /** Selects the last turns that have at most `max` tokens together, but at least one turn. */
   tokens: (max: number): WindowPolicy => tokenBudget(max),
   /**
-   * Selects the last turns that fit, and a summary of the earlier ones. All turns stay in the
+   * Selects the last turns that fit, and a summary of the earlier turns. All turns remain in the
    * store.
    */
   summary: (options: SummaryWindowOptions): WindowPolicy => summarized(options),

@@ -44,13 +44,13 @@ interface KeptProgress extends Pick<TurnProgress, "turnsInWindow" | "summary"> {
   readonly views: readonly ViewsOfCall[];
 }
 
-/** A turn whose process has ended, as the journal stores it. */
+/** A turn whose process has ended, from the journal. */
 export interface LeftTurn {
   readonly runId: string;
   readonly message: KeptMessage;
 }
 
-/** The run of a turn in its journal. Does nothing for a run without one. */
+/** The run of a turn in its journal. Does nothing for a run without a journal. */
 export class KeptTurn {
   #hasMessage = false;
   #isResumable = false;
@@ -62,8 +62,8 @@ export class KeptTurn {
   }
 
   /**
-   * Stores the message of the turn unless it is too large. Called in each attempt; only the first
-   * call stores.
+   * Stores the message of the turn unless it is too large. Called in each attempt. Only the first
+   * call stores the message.
    */
   async keepMessage(run: RunInfo, message: KeptMessage): Promise<void> {
     this.#holdEnd(run);
@@ -108,9 +108,9 @@ export class KeptTurn {
   }
 
   /**
-   * Ends the run in the journal, after its turn was stored: a run that is completed there is not
-   * resumed. `isStorable`: the turn was not stored, and a later attempt may store it. Never rejects:
-   * the answer is known, so a failure is a warning.
+   * Ends the run in the journal after its turn was stored. A completed run is not resumed.
+   * `isStorable`: the turn was not stored, and a later attempt may store it. Never rejects. A
+   * failure becomes a warning, because the answer is known.
    */
   async endRun(threadId: string, { isStorable }: { readonly isStorable: boolean }): Promise<void> {
     try {
@@ -145,8 +145,8 @@ function isKeptProgress(value: unknown): value is KeptProgress {
 }
 
 /**
- * Returns the newest turn of a thread that began at this version of the thread and that no process
- * is executing. Cancels older turns, because the thread has continued without them.
+ * Returns the newest turn that began at this version of the thread, if no process is executing it.
+ * Cancels older turns, because the thread has continued without them.
  */
 export async function leftTurn(
   journals: readonly ResumableRuns[],
@@ -174,7 +174,7 @@ export async function cancelLeftTurns(
       await runs.cancel(runId, "the thread was deleted");
 }
 
-/** Returns the newest first. */
+/** Returns the unfinished runs, newest first. */
 async function unfinishedRuns(runs: ResumableRuns, place: TurnOwner): Promise<readonly KeptRun[]> {
   const found: KeptRun[] = [];
   for (const status of UNFINISHED) {

@@ -1,20 +1,20 @@
 import type { TurnOwner } from "../plugins/shared/thread-tags.js";
 
-/** How turns are cancelled. */
+/** Details of a cancellation. */
 export interface TurnCancellation {
-  /** Whether the program ends. A journal then keeps the turns for a later program. */
+  /** Whether the program ends. A journal then keeps the turns for a later process. */
   readonly isShutdown: boolean;
 }
 
-/** A turn that runs, or waits in the queue of its thread. */
+/** A turn that is in progress, or waits in the queue of its thread. */
 export interface RunningTurn {
   cancel(reason: string, o: TurnCancellation): void;
   readonly end: Promise<unknown>;
 }
 
 /**
- * The unfinished turns of a conversation, by thread and owner. Before a first turn is stored, only
- * this shows the owner of the thread.
+ * The unfinished turns of a conversation, by thread and owner. Before the first turn is stored,
+ * only this object contains the owner of the thread.
  */
 export class RunningTurns {
   readonly #turns = new Map<string, Set<RunningTurn>>();

@@ -63,7 +63,7 @@ export interface ForkOptions {
 }
 
 /**
- * A thread of turns. Each turn is one run. Turns of one thread wait for each other; turns of
+ * A thread of turns. Each turn is one run. Turns of one thread wait for each other. Turns of
  * different threads are independent.
  *
  * All methods reject with `AccessDeniedError` if the thread belongs to another owner.
@@ -72,7 +72,7 @@ export interface Thread {
   readonly id: string;
   readonly owner: string | undefined;
   /**
-   * Sends a message, and stores it with its answer.
+   * Sends a message to the agent, and stores the message with its answer.
    * @throws the error of the run, unless `throwOnError` is false; ValidationError, ThreadBusyError,
    * TurnQuotaError, ConversationConflictError and ConversationStoreError.
    */
@@ -81,7 +81,7 @@ export interface Thread {
   stream(input: TurnContent, options?: TurnOptions): TurnHandle;
   /** Returns the stored messages, oldest first. */
   messages(query?: MessageQuery): Promise<readonly ThreadMessage[]>;
-  /** Returns the data of the thread; `undefined` for a thread without turns. */
+  /** Returns the data of the thread. Returns `undefined` for a thread without turns. */
   head(): Promise<ThreadHead | undefined>;
   /**
    * Returns the amounts that the thread and its owner have used of their quotas in the current
@@ -95,7 +95,7 @@ export interface Thread {
    */
   fork(at?: string, options?: ForkOptions): Promise<Thread>;
   /**
-   * Runs a turn again, with the same or another message of the user; the message keeps its id. When
+   * Runs a turn again, with the same or another message of the user. The message keeps its id. When
    * the new turn is stored, it replaces the original turn and all later turns.
    */
   edit(at: string, input?: TurnContent, options?: TurnOptions): TurnHandle;
@@ -174,7 +174,7 @@ export class ConversationThread implements Thread {
   }
 
   async usage(): Promise<ThreadUsage> {
-    await this.head(); // refuses another owner
+    await this.head(); // rejects for another owner
     return (await this.#core.quotas?.usageOf(this.#place)) ?? {};
   }
 
@@ -243,7 +243,7 @@ export class ConversationThread implements Thread {
     await this.head();
     await this.#running.cancel(this.#place, "the thread was deleted");
     await cancelLeftTurns(this.#core.journals, this.#place);
-    const head = await this.head(); // meanwhile the first turn of another owner may be stored
+    const head = await this.head(); // the first turn of another owner may have been stored
     return head !== undefined && this.#core.store.delete(this.id);
   }
 
@@ -314,7 +314,8 @@ export class ConversationThread implements Thread {
         events.end();
         tokens.end();
       });
-    output.catch(() => undefined); // a caller that reads only the events causes no unhandled rejection
+    // A caller that reads only the events causes no unhandled rejection.
+    output.catch(() => undefined);
     return {
       id,
       threadId: this.id,

@@ -13,7 +13,7 @@ const TEXT_LIMIT = 100_000;
 /** The id of a tool call, and its views. */
 export type ViewsOfCall = readonly [callId: string, views: readonly ToolCallView[]];
 
-/** The shown form of the tool calls of a turn, from its events. A model may repeat an id. */
+/** The displayed form of the tool calls of a turn, from its events. A model may repeat an id. */
 export class ToolCallViews {
   readonly #views = new Map<string, ToolCallView[]>();
   /** Views of calls whose result is marked as data in the message for the model. */
@@ -38,13 +38,16 @@ export class ToolCallViews {
     return [...this.#views].map(([callId, views]) => [callId, [...views]]);
   }
 
-  /** Replaces the views with those of an earlier execution of the turn. */
+  /** Replaces the views with the views of an earlier execution of the turn. */
   restore(all: readonly ViewsOfCall[]): void {
     this.#views.clear();
     for (const [callId, views] of all) this.#views.set(callId, [...views]);
   }
 
-  /** Returns the view of the next call with this id; `undefined` for a call that was not streamed. */
+  /**
+   * Returns the view of the next call with this id. Returns `undefined` for a call that was not
+   * streamed.
+   */
   take(callId: string): ToolCallView | undefined {
     return this.#views.get(callId)?.shift();
   }

@@ -6,7 +6,7 @@ import type { TurnQuotas } from "./turn-quotas.js";
 
 /**
  * Counts the model calls of one turn in its quotas. A call of the turn's run is counted when it
- * ends, so that it counts even if the process is killed later. Calls of joined runs are counted
+ * ends. It therefore counts even if the process is killed later. Calls of joined runs are counted
  * when the turn ends.
  */
 export class TurnMeter {
@@ -48,7 +48,7 @@ export class TurnMeter {
   }
 }
 
-/** A recorded call counts, so that a replay is refused at the same turn. */
+/** A recorded call counts: a replay is then refused at the same turn. */
 function isNewCall({ outcome, recorded }: UsageRecord): boolean {
   return outcome !== "answered" || recorded === true;
 }

@@ -34,7 +34,7 @@ interface TurnQuotaOptions {
   readonly threadQuota?: ThreadQuota | undefined;
 }
 
-/** The parts of a conversation that its quotas need. */
+/** The data of a conversation that its quotas need. */
 interface TurnQuotaPlace {
   /** Its name. */
   readonly conversation: string | undefined;
@@ -91,7 +91,7 @@ export class TurnQuotas {
     for (const permit of permits) await this.#asked(() => permit.accepted());
   }
 
-  /** Returns the amount that a usage counts as. */
+  /** Returns the tokens and the cost of a usage. */
   amountOf(usage: readonly UsageRecord[]): BudgetAmount {
     return usageAmount(usage, this.#currency);
   }
@@ -111,7 +111,9 @@ export class TurnQuotas {
     }
   }
 
-  /** Returns what is used of the quotas of a turn. @throws as `admit`, except TurnQuotaError. */
+  /**
+   * Returns the used amounts of the quotas of a turn. @throws as `admit`, except TurnQuotaError.
+   */
   async usageOf(turn: TurnOwner): Promise<ThreadUsage> {
     const usage: Partial<Record<AppliedQuota["scope"], QuotaState>> = {};
     for (const { scope, key, quota } of this.#quotasOf(turn))
@@ -120,8 +122,8 @@ export class TurnQuotas {
   }
 
   /**
-   * Returns the quota of the thread first. Only one turn of a thread is admitted at a time, so the
-   * owner's quota is reserved only for a turn that its thread admits.
+   * Returns the quota of the thread first. Only one turn of a thread is admitted at a time. The
+   * owner's quota is therefore reserved only for a turn that its thread admits.
    */
   #quotasOf({ threadId, owner }: TurnOwner): readonly AppliedQuota[] {
     const { quota: ofOwner, threadQuota: ofThread } = this.#options;
@@ -154,7 +156,9 @@ export class TurnQuotas {
   }
 }
 
-/** Returns the place of a turn that was refused because its answer was late. */
+/**
+ * Releases the reservation of a turn that was refused because the answer of its account was late.
+ */
 function withdraw(permit: QuotaPermit | QuotaExcess): unknown {
   return "refused" in permit ? permit.refused() : undefined;
 }
@@ -168,7 +172,7 @@ function quotaError(
   return new TurnQuotaError({ scope, threadId, limit, unit: counted, retryAfterMs });
 }
 
-/** Returns accounts that check their answers, because an invalid answer would impose no limit. */
+/** Returns accounts that check their answers. An unchecked invalid answer would impose no limit. */
 function checkedAccounts(accounts: BudgetAccounts): BudgetAccounts {
   return {
     open: (request) => passOn(accounts.open(request), (account) => new CheckedAccount(account)),

@@ -25,7 +25,7 @@ export interface TurnFacts {
   readonly nextAgentRole: string | undefined;
   readonly messageId: string | undefined;
   readonly content: TurnContent;
-  /** The messages after that of the user. */
+  /** The messages after the user's message. */
   readonly added: readonly AddedMessage[];
   readonly output: EnsembleOutput;
   readonly views: ToolCallViews;
@@ -50,7 +50,7 @@ export function storedTurnOf(facts: TurnFacts): StoredTurn {
   });
 }
 
-/** Returns the role of the agent that the thread is with after a turn. */
+/** Returns the role of the agent that answers after a turn. */
 export function roleAfter(turn: StoredTurn | undefined): string | undefined {
   return turn?.nextAgentRole ?? turn?.agentRole;
 }
@@ -94,8 +94,8 @@ export function acceptedMessages(
 }
 
 /**
- * Returns the messages of an incomplete answer: calls without a result are omitted, and the
- * received text is added.
+ * Returns the messages of an incomplete answer. Omits calls without a result, and adds the received
+ * text.
  */
 export function partialMessages(
   added: readonly AddedMessage[],

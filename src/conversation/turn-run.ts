@@ -17,7 +17,7 @@ import { Cancellation } from "../util/abort/cancellation.js";
 import type { TurnCancellation } from "./running-turns.js";
 import { TURN_TASK } from "./turn-record.js";
 
-/** The options of a turn, and those of its run. */
+/** The options of a turn, and the options of its run. */
 export interface TurnPlace {
   readonly runId: string;
   readonly turnOptions: TurnOptions;
@@ -76,8 +76,8 @@ export class TurnRun {
   }
 
   /**
-   * Executes the task. A failed run returns the output that its error contains. @throws errors that
-   * occur before the run.
+   * Executes the task. For a failed run, returns the output that its error contains.
+   * @throws errors that occur before the run.
    */
   async execute({ agent, input, turn, listen, count, end }: TurnTask): Promise<EnsembleOutput> {
     const { options, turnOptions } = this.#place;
@@ -88,7 +88,7 @@ export class TurnRun {
       agent,
       attachments: input.files,
       modelOptions: turnOptions.modelOptions,
-      ...this.#core.taskOptions, // others than these
+      ...this.#core.taskOptions, // disjoint from the fields above
     };
     const task = new Task(withPartLimits(taskOptions, this.#core.limits));
     this.#core.turns.add(task, turn);

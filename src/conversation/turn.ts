@@ -41,7 +41,7 @@ export interface TurnRequest {
   readonly threadId: string;
   readonly owner: string | undefined;
   readonly options: TurnOptions;
-  /** Determines the message. `base`: the thread before the turn, which an edit shortens. */
+  /** Determines the message of the turn from the current thread. */
   readonly prepare: (store: ConversationStore, head: ThreadHead | undefined) => Promise<TurnPlan>;
 }
 
@@ -50,7 +50,7 @@ export interface TurnPlan {
   readonly input: TurnInput;
   /** The number of kept turns. */
   readonly keep: number;
-  /** The id of the user's message. Default: that of the options. */
+  /** The id of the user's message. Default: the id in the options. */
   readonly messageId?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ class TurnWork {
   /** The role of the agent that begins the turn. */
   agentRoleAtStart = "";
   readonly views = new ToolCallViews();
-  /** The number of earlier turns that the model saw. */
+  /** The number of earlier turns that the model received. */
   turnsInWindow = 0;
   /** A summary created by the window. */
   summary: ThreadSummary | undefined;
@@ -75,7 +75,7 @@ class TurnWork {
     else if (TEXT_ENDS.includes(event.type)) this.#text = "";
   }
 
-  /** The agent that answered, or was about to. */
+  /** The role of the agent that answered, or that was working at the end. */
   get agentRole(): string {
     return this.progress.added().at(-1)?.agentRole ?? this.agentRoleAtStart;
   }
@@ -97,18 +97,18 @@ interface TurnStart extends TurnPlan {
   readonly store: ConversationStore;
   readonly head: ThreadHead | undefined;
   readonly startedAt: Date;
-  /** The agent that the thread stays with, if the turn has its own agent. */
+  /** The agent of the next turn, if an agent was passed for this turn only. */
   readonly nextAgentRole: string | undefined;
 }
 
 /** The end of a turn. */
 interface EndedTurn {
   readonly result: TurnResult;
-  /** The reason why it could not be stored. */
+  /** The reason why the turn could not be stored. */
   readonly unstored?: Error;
 }
 
-/** Releases a lock. The answer is already stored, so a failure is a warning. */
+/** Releases a lock. A failure becomes a warning, because the answer is already stored. */
 export async function freed(lock: ThreadLock | undefined, threadId: string): Promise<void> {
   try {
     await lock?.release();
@@ -198,7 +198,7 @@ export class Turn {
       turn: this.#chatTurn(start, warning),
     });
     this.#hasRun = true;
-    // If a hook failed earlier, the run has not ended the turn.
+    // If a hook failed earlier, the run has not called `end`.
     const { result, unstored } = await end(output);
     await meter?.end(output.metrics.ledger, earlier);
     if (unstored !== undefined) throw unstored;
@@ -357,7 +357,7 @@ export class Turn {
     return hint === undefined ? again : `${hint} ${again}`;
   }
 
-  /** Returns the agent that the thread was with, before a turn with `keep` preceding turns. */
+  /** Returns the role of the agent of the thread after its first `keep` turns. */
   async #roleBefore(
     store: ConversationStore,
     head: ThreadHead | undefined,
@@ -370,7 +370,8 @@ export class Turn {
   }
 
   /**
-   * A message that a page sends twice is charged once. Turns that this one replaces are ignored.
+   * Refuses a message whose id is in the thread: a page may send a message twice. Ignores turns
+   * that this turn replaces.
    */
   async #refuseTwin(store: ConversationStore, messageId: string, keep: number): Promise<void> {
     if (keep === 0) return;

@@ -8,8 +8,8 @@ import { phasesWorkflow } from "../plugins/workflows/phases/phases-workflow.js";
 import { sequentialWorkflow } from "../plugins/workflows/sequential/sequential-workflow.js";
 
 /**
- * The workflows with a separate description of a plan. A diagram has no kernel that could provide
- * others.
+ * Returns the workflows with a separate description of a plan. A diagram has no kernel that could
+ * provide other workflows.
  */
 export function builtInWorkflows(): readonly WorkflowExecutor[] {
   return [

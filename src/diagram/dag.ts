@@ -27,8 +27,8 @@ export interface DescribedPlan {
 
 /**
  * Plans like `run()`, but keeps the texts unchanged. Uses no kernel: names of models are not
- * checked, and workflows of plugins are described by the context of their tasks. @throws
- * ValidationError for tasks without a possible order.
+ * checked. Workflows of plugins are described by the context of their tasks.
+ * @throws ValidationError for tasks without a possible order.
  */
 export function describePlan(
   options: EnsembleOptions,
@@ -42,7 +42,8 @@ export function describePlan(
 }
 
 /**
- * Returns the description of a plan by its workflow; without one every task follows its context.
+ * Returns the description of a plan by its workflow. Default: each task after the tasks in its
+ * context.
  * @throws ValidationError for tasks without a possible order.
  */
 export function describedBy(
@@ -95,7 +96,7 @@ export function dagOf({ plan, workflow, description }: DescribedPlan): Dag {
 }
 
 /**
- * Returns the task of the manager. Its id is that of the first task that a run adds to the plan.
+ * Returns the task of the manager. Its id is the id of the first task that a run adds to the plan.
  */
 function managerOf({ tasks }: Plan): Facts {
   return {
@@ -108,7 +109,7 @@ function managerOf({ tasks }: Plan): Facts {
   };
 }
 
-/** Returns the step of the manager, followed by the others. */
+/** Returns the step of the manager, followed by the other steps. */
 function led(steps: readonly PlanStep[], managerId: string): readonly PlanStep[] {
   const others = steps.map((step) => ({ ...step, after: [managerId, ...step.after] }));
   return [{ id: managerId, after: [] }, ...others];
@@ -145,7 +146,7 @@ function taskFacts(
   };
 }
 
-/** Returns a step of the description as a node; the tasks of a loop are inside it. */
+/** Returns a step of the description as a node. The node of a loop contains its tasks. */
 function nodeOf(
   step: PlanStep,
   tasks: ReadonlyMap<string, PlannedTask>,

@@ -2,8 +2,8 @@ import type { DagLink, DagTask } from "../contracts/dag.js";
 import type { PlanStep } from "../contracts/plan-description.js";
 
 /**
- * Returns the connections between tasks: by context, by order, by the repeats of loops, by
- * delegations of the manager.
+ * Returns the connections between tasks by context, order, repetition of loops, and delegation of
+ * the manager.
  */
 export function linksOf(steps: readonly PlanStep[], tasks: readonly DagTask[]): readonly DagLink[] {
   const nodes = new Map(tasks.map((task) => [task.id, task]));
@@ -27,7 +27,7 @@ function link(fromTaskId: string, toTaskId: string, kind: DagLink["kind"]): DagL
 }
 
 /**
- * Returns the predecessors of a step without an output for it, except predecessors of its other
+ * Returns the predecessors whose output a step does not receive. Omits predecessors of its other
  * predecessors.
  */
 function orderBefore(
@@ -42,7 +42,7 @@ function orderBefore(
   );
 }
 
-/** The tasks of a loop run in sequence; the last one leads back to the first. */
+/** The tasks of a loop run in sequence. The last task is connected to the first. */
 function bodyLinks(body: readonly DagTask[]): readonly DagLink[] {
   const [first, last] = [body[0], body.at(-1)];
   if (first === undefined || last === undefined) return [];

@@ -20,7 +20,7 @@ function drawContexts(chart: Flowchart, tasks: readonly DagTask[]): void {
   for (const { id, dependsOn } of tasks) for (const context of dependsOn) chart.edge(context, id);
 }
 
-/** Solid arrows carry outputs; dotted ones show only the order. */
+/** Solid arrows show outputs. Dotted arrows show only the order. */
 function drawOrder(chart: Flowchart, tasks: readonly DagTask[]): void {
   tasks.forEach((task, i) => {
     const before = tasks[i - 1];
@@ -54,9 +54,7 @@ function drawLoop(chart: Flowchart, loop: DagTask, body: readonly DagTask[]): vo
   });
 }
 
-/**
- * The order of the tasks of a phase is visible in their groups: those of one group run in parallel.
- */
+/** Groups show the order of the tasks of a phase: tasks of one group run in parallel. */
 function drawPhases(
   chart: Flowchart,
   { tasks }: Dag,

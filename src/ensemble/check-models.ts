@@ -8,7 +8,7 @@ import { withEachAgent } from "./validate-run.js";
 import { Tokens } from "../contracts/tokens.js";
 
 /**
- * Checks each model of a plan once, so that a missing key is found before a call costs money.
+ * Checks each model of a plan once. A missing key is therefore found before any cost arises.
  *
  * @throws ValidationError naming the task or agent that would call the model.
  */

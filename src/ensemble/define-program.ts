@@ -28,8 +28,8 @@ export interface ProgramOptions {
   /** The display name of the program: at most 64 letters, digits, `-` and `_`. */
   readonly name: string;
   /**
-   * Ensembles by name, or functions that create them. An ensemble without a name is named by its
-   * key.
+   * Ensembles by name, or functions that create them. The key is the name of an ensemble without a
+   * name.
    */
   readonly ensembles: Readonly<Record<string, ProgramEnsemble | ProgramFunction>>;
   /**
@@ -43,7 +43,7 @@ export interface ProgramOptions {
 
 /** The ensembles that `agentensemble worker`, `serve` and `submit` use. */
 export interface Program extends Pick<ProgramOptions, "name" | "queues"> {
-  /** The ensembles by name. For a function, the ensemble whose runs create their tasks. */
+  /** The ensembles by name. For a function, the ensemble that calls the function in each run. */
   readonly ensembles: Readonly<Record<string, ProgramEnsemble>>;
 }
 
@@ -52,8 +52,8 @@ export interface Program extends Pick<ProgramOptions, "name" | "queues"> {
  * `serve` and `submit`.
  *
  * @throws ValidationError for an unknown option, an invalid name, a value that is not an ensemble,
- * an invalid queue, a key that differs from the name of its ensemble, and plugins without a
- * function.
+ * and an invalid queue. Also for a key that differs from the name of its ensemble, and for plugins
+ * without a function.
  */
 export function defineProgram(options: ProgramOptions): Program {
   checkOptions("defineProgram()", options, ["name", "ensembles", "queues", "plugins"]);

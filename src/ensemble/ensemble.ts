@@ -110,7 +110,7 @@ export class Ensemble<In = Inputs> {
     this.#internals.attach(this.#access());
   }
 
-  /** Creates an ensemble for `defineProgram()`; `make` creates the team of each run. @internal */
+  /** Creates an ensemble for `defineProgram()`. `make` creates the team of each run. @internal */
   static ofInputs(
     options: Pick<EnsembleOptions, "name" | "plugins">,
     make: (inputs: Inputs) => unknown,
@@ -125,7 +125,7 @@ export class Ensemble<In = Inputs> {
     return this.#options.name;
   }
 
-  /** Runs tasks once, without options: with a model (or its name), or without a model if all tasks have handlers. Disposes of the ensemble afterwards. */
+  /** Runs tasks once, then disposes of the ensemble. Omit `model` if all tasks have handlers. */
   static run(model: ModelRef, ...tasks: AnyTask[]): Promise<EnsembleOutput>;
   static run(...handlerTasks: AnyTask[]): Promise<EnsembleOutput>;
   static async run(...args: readonly (ModelRef | AnyTask)[]): Promise<EnsembleOutput> {
@@ -141,7 +141,7 @@ export class Ensemble<In = Inputs> {
     });
     if (withModel) checkModel("model", first);
     else requireHandlers(tasks);
-    const ensemble = new Ensemble({ model: withModel ? first : undefined, tasks }); // no task, so a model; checked above
+    const ensemble = new Ensemble({ model: withModel ? first : undefined, tasks }); // checked above
     try {
       return await ensemble.run();
     } finally {
@@ -150,7 +150,7 @@ export class Ensemble<In = Inputs> {
   }
 
   /**
-   * Runs the team. `inputs` fill the templates and take precedence over the option `inputs`;
+   * Runs the team. `inputs` fill the templates and take precedence over the option `inputs`.
    * `options` apply to this run.
    * @throws ValidationError or PromptTemplateError before any cost arises. After the start:
    * TaskExecutionError, ParallelExecutionError, RunCancelledError, RunTimeoutError or the error of
@@ -160,12 +160,12 @@ export class Ensemble<In = Inputs> {
     return this.#run(checkInputs(inputs), options);
   }
 
-  /** Runs the team and returns a stream of its events, including tokens. The run proceeds even if the caller neither reads the stream nor awaits the output. */
+  /** Runs the team and returns its events, including tokens. The run does not wait for a reader. */
   stream(...[inputs, options = {}]: RunParameters<In>): RunHandle {
     const given = checkInputs(inputs);
     checkRunOptions(options);
     const queue = new EventQueue();
-    void this.#internals.ready().catch(() => undefined); // starts booting, so that ids can be made; the run reports a failure
+    void this.#internals.ready().catch(() => undefined); // the container creates ids; the run reports a failure
     const id = options.runId ?? this.#nextId();
     let hasBegun = options.runId !== undefined;
     const request = {
@@ -180,7 +180,7 @@ export class Ensemble<In = Inputs> {
       queue.end();
       if (!hasBegun) this.#giveBack(id);
     });
-    output.catch(() => undefined); // a caller that reads only the events causes no unhandled rejection
+    output.catch(() => undefined); // no unhandled rejection if only events are read
     return {
       id,
       events: queue,
@@ -219,15 +219,15 @@ export class Ensemble<In = Inputs> {
 
   /**
    * Returns the tasks and their dependencies as data of the format `.dag.json`, schema 1.3. Runs
-   * nothing; templates remain unfilled. A task without an agent has the agent of the default
-   * synthesizer, or `(synthesized)` if the ensemble has another one.
+   * nothing. Templates remain unfilled. A task without an agent has the agent of the default
+   * synthesizer, or `(synthesized)` if the ensemble has another synthesizer.
    * @throws ValidationError for tasks without a possible order.
    */
   toDag(): Dag {
     return dagOf(describePlan(this.#options, this.#shape));
   }
 
-  /** Returns the tasks and their dependencies as a Mermaid flowchart, for documentation. All labels are escaped. @throws as `toDag()`. */
+  /** Returns the tasks and their dependencies as an escaped Mermaid flowchart. @throws as `toDag()`. */
   toMermaid(): string {
     return mermaidOf(describePlan(this.#options, this.#shape));
   }
@@ -238,8 +238,8 @@ export class Ensemble<In = Inputs> {
   }
 
   /**
-   * Starts the ensemble as a service, which executes requests for the shared tasks and tools until
-   * `stop()` or SIGTERM. A number is the port. If the service is already started, returns it.
+   * Starts the ensemble as a service. It executes requests for shared tasks and tools until
+   * `stop()` or SIGTERM. A number is the port. Returns the service also if it is already started.
    * @throws ValidationError before a port or a connection is opened; NetworkError for a backend
    * that does not answer for 30 s; ServiceStateError while the service is stopping.
    */
@@ -247,7 +247,7 @@ export class Ensemble<In = Inputs> {
     return this.#service.start(options);
   }
 
-  /** Stops the service. Current requests may finish within `drainTimeoutMs`; the others return to the queue. Does nothing without a service. */
+  /** Stops the service. Requests not finished within `drainTimeoutMs` return to the queue. */
   stop(options: StopOptions = {}): Promise<void> {
     return this.#service.stop(options);
   }
@@ -295,7 +295,7 @@ export class Ensemble<In = Inputs> {
     };
   }
 
-  /** Returns the view of this ensemble that plugins receive. */
+  /** Returns the access to this ensemble that plugins receive. */
   #access(): EnsembleAccess {
     return {
       name: this.#options.name,
@@ -368,7 +368,7 @@ export class Ensemble<In = Inputs> {
   }
 
   #request(inputs: Inputs, runOptions: RunOptions): RunRequest {
-    const merged: Inputs = Object.freeze({ ...this.#options.inputs, ...inputs }); // a copy: the caller may change the object later
+    const merged: Inputs = Object.freeze({ ...this.#options.inputs, ...inputs }); // the caller may change the object
     return {
       kernel: this.#internals,
       options: this.#options,

@@ -2,7 +2,7 @@ import type { EnsembleEvent } from "../contracts/events.js";
 import { AgentEnsembleError } from "../contracts/errors.js";
 
 /**
- * Number of waiting events from which on tokens of one task are merged, because the reader is slow.
+ * From this number of waiting events on, tokens of one task are merged, because the reader is slow.
  */
 const JOIN_FROM = 1_024;
 /** Number of waiting events at which the reader is disconnected. The run continues. */

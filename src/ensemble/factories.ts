@@ -29,7 +29,7 @@ import { consoleHandler } from "../plugins/review/handlers/console-handler.js";
 // Each factory object has the name of a type: `AgentSynthesizer`, for instance, is both the
 // contract and the object with the available synthesizers.
 
-/** Stores lessons of tasks; see the contract. */
+/** Stores lessons of tasks. See the contract. */
 export type ReflectionStore = Reflections;
 
 /** The available stores, for `EnsembleOptions.reflectionStore`. */
@@ -40,7 +40,7 @@ export const ReflectionStore = Object.freeze({
   file: (path: string): ReflectionStore => fileReflections(path),
 });
 
-/** Creates an agent for a task without an agent; see the contract. */
+/** Creates an agent for a task without an agent. See the contract. */
 export type AgentSynthesizer = Synthesizer;
 
 /** The available synthesizers, for `EnsembleOptions.agentSynthesizer`. */
@@ -57,12 +57,12 @@ export const AgentSynthesizer = Object.freeze({
   llmBased: (): AgentSynthesizer => llmSynthesizer(),
 });
 
-/** Stores entries by scope; see the contract. */
+/** Stores entries by scope. See the contract. */
 export type MemoryStore = Store;
 
 /**
- * Creates a store that searches by meaning. Its entries are in memory, or in a given vector store,
- * which has no versions and locks.
+ * Creates a store that searches by meaning. Its entries are in memory or in the given vector store.
+ * A vector store has no versions and locks.
  */
 function embeddings(
   model: EmbeddingModel,
@@ -96,8 +96,8 @@ export const MemoryStore = Object.freeze({
   inMemory: (): SharedMemoryStore => inMemoryStore(),
   /**
    * Stores entries in one file of JSON lines, created at the first call. When `store` resolves, the
-   * entry is on disk and survives a crash. Only one object at a time may use the file; `close()`
-   * releases it. A relative path is resolved against the current folder at the time of this call.
+   * entry is on disk. Only one object at a time may use the file. `close()` releases the file. A
+   * relative path is resolved against the current folder at the time of this call.
    *
    * @throws ValidationError for an invalid path or option.
    */
@@ -113,13 +113,13 @@ export const MemoryStore = Object.freeze({
   embeddings,
 });
 
-/** A memory that lasts across runs; see the contract. */
+/** A memory for several runs. See the contract. */
 export type LongTermMemory = LongTerm;
 
 /** The available long-term memories, for `MemoryOptions.longTerm`. */
 export const LongTermMemory = Object.freeze({
   /**
-   * Uses one scope of a store, by default `long-term`. A semantic store searches by meaning; other
+   * Uses one scope of a store, by default `long-term`. A semantic store searches by meaning. Other
    * stores return the latest entries. A blank query returns no entries.
    *
    * @throws ValidationError for a value that is not a store, and for a blank scope.
@@ -135,7 +135,7 @@ export const LongTermMemory = Object.freeze({
     ),
 });
 
-/** Selects the entries of a scope that a store keeps; see the contract. */
+/** Selects the entries of a scope that a store keeps. See the contract. */
 export type EvictionPolicy = Eviction;
 
 /** The available eviction policies, for `MemoryStore.evict`. `MemoryScope` has them as methods. */
@@ -144,26 +144,26 @@ export const EvictionPolicy = Object.freeze({
   keepLastEntries: (n: number): EvictionPolicy => keepLastEntries(n),
   /**
    * Keeps entries stored within the last `ms` milliseconds. A run passes the time of its clock.
-   * Outside of a run, `clock` is used; its default is the clock of the machine.
+   * Outside of a run, uses `clock`. Default of `clock`: the clock of the machine.
    * @throws ValidationError unless `ms` is a positive number.
    */
   keepEntriesWithin: (ms: number, clock: Pick<Clock, "now"> = systemClock): EvictionPolicy =>
     keepEntriesWithin(ms, clock),
 });
 
-/** Facts by name; see the contract. */
+/** Facts by name. See the contract. */
 export type EntityMemory = Entities;
 
 /** The available entity memories, for `MemoryOptions.entity`. */
 export const EntityMemory = Object.freeze({
   /**
-   * Stores facts in memory, for the lifetime of the object. Names are trimmed; a new fact replaces
-   * the previous one of the same name.
+   * Stores facts in memory, for the lifetime of the object. Names are trimmed. A new fact replaces
+   * the previous fact with the same name.
    */
   inMemory: (): InMemoryEntityMemory => inMemoryEntities(),
 });
 
-/** Asks a person to decide about a review; see the contract. */
+/** Asks a person to decide about a review. See the contract. */
 export type ReviewHandler = Handler;
 
 /**
@@ -178,6 +178,9 @@ export const ReviewHandler = Object.freeze({
   console: (options?: ConsoleReviewOptions): ReviewHandler => consoleHandler(options),
   /** Approves every request, for tests and unattended runs. */
   autoApprove: (): ReviewHandler => autoApprove(),
-  /** Approves every request after `delayMs` milliseconds. @throws ValidationError for an invalid delay. */
+  /**
+   * Approves every request after `delayMs` milliseconds. @throws ValidationError for an invalid
+   * delay.
+   */
   autoApproveWithDelay: (delayMs: number): ReviewHandler => autoApproveWithDelay(delayMs),
 });

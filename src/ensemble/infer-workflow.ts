@@ -1,8 +1,8 @@
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 
 /**
- * Returns the name of an ensemble's workflow: the one that its shape requires, else the given one.
- * Default: PARALLEL if a task has another task in its context, else SEQUENTIAL.
+ * Returns the name of an ensemble's workflow: the workflow that its shape requires, else the given
+ * workflow. Default: PARALLEL if a task has another task in its context, else SEQUENTIAL.
  */
 export function inferWorkflow({
   graph,

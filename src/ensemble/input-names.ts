@@ -8,7 +8,7 @@ const NO_PROMPTS: NonNullable<ReturnType<typeof Agent.promptsOf>> = Object.freez
 
 /**
  * Returns the names of inputs that templates of the team use or its options set. Returns
- * `undefined` if a handler may read others.
+ * `undefined` if a handler may read other inputs.
  */
 export function inputNames(
   options: EnsembleOptions,
@@ -28,7 +28,7 @@ export function inputNames(
   ];
 }
 
-/** Returns the variables of the plan. Without inputs, all of them are missing. */
+/** Returns the variables of the plan: the variables that are missing without inputs. */
 function variablesOfTasks(
   options: EnsembleOptions,
   entries: readonly PlanEntry[],

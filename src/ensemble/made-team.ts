@@ -6,9 +6,9 @@ import { preview } from "../contracts/validation.js";
 /** The parts of a run request that change if a team is created from the inputs. */
 export type TeamRequest = Pick<RunRequest, "inputs" | "options" | "shape">;
 
-/** Returns the ensemble of a map-reduce with a static tree; returns other values unchanged. */
+/** Returns the ensemble of a map-reduce with a static tree. Returns other values unchanged. */
 export function fixedTree(made: unknown): unknown {
-  const { toEnsemble } = (made ?? {}) as { readonly toEnsemble?: unknown }; // looked at before it is used
+  const { toEnsemble } = (made ?? {}) as { readonly toEnsemble?: unknown }; // checked next
   return typeof toEnsemble === "function" ? toEnsemble.call(made) : made;
 }
 

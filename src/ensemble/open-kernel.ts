@@ -3,7 +3,7 @@ import { ValidationError } from "../contracts/errors.js";
 import { Kernel, internalsOf, type KernelInternals } from "../kernel/kernel.js";
 import { standardPlugins } from "./standard-plugins.js";
 
-/** A kernel with the standard plugins, and whether it was created here. */
+/** A kernel with the standard plugins, and its owner. */
 export interface OpenKernel {
   readonly kernel: Kernel;
   readonly internals: KernelInternals;
@@ -12,7 +12,7 @@ export interface OpenKernel {
 }
 
 /**
- * Adds plugins to the given kernel, or creates one with the standard plugins.
+ * Adds plugins to the given kernel, or creates a kernel with the standard plugins.
  *
  * @throws ValidationError for a value that is not a kernel, and for plugins of a kernel that has
  * booted.

@@ -2,8 +2,8 @@ import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import { sharingOrigin } from "../contracts/derived-options.js";
 
 /**
- * Copies the options, because the caller may change the lists later. Keeps the notes, which have a
- * symbol as their key.
+ * Copies the options, because the caller may change the lists later. Also copies the notes under
+ * their symbol.
  */
 export function snapshotOf(options: EnsembleOptions): EnsembleOptions {
   const copies = Object.entries(options).map(([name, value]: [string, unknown]) => [

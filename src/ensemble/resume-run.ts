@@ -7,8 +7,9 @@ import { ValidationError } from "../contracts/errors.js";
 import { Tokens } from "../contracts/tokens.js";
 
 /**
- * Continues a run of the journal of the kernel. @throws ValidationError without a journal, for an
- * unknown run, and for inputs that were not stored exactly.
+ * Continues a run of the journal of the kernel.
+ * @throws ValidationError without a journal, for an unknown run, and for inputs that were not
+ * stored exactly.
  */
 export async function resumeRun(
   internals: KernelInternals,

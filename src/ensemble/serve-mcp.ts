@@ -20,7 +20,7 @@ const TAKEN = ENSEMBLE_OPTIONS.filter(
 );
 
 /**
- * Options of `mcpServer()`. The options of ensembles, except those of tasks, are also accepted and
+ * Options of `mcpServer()`. Options of ensembles that do not concern tasks are also accepted. They
  * apply to the run of each call.
  */
 export interface McpServingOptions
@@ -42,7 +42,8 @@ export function mcpServer(options: McpServingOptions): McpServer {
   const own = new Set(OWN);
   const split = (mine: boolean): object =>
     Object.fromEntries(Object.entries(options).filter(([name]) => own.has(name) === mine));
-  const { plugins, kernel: given, ...ensemble } = split(false) as EnsembleOptions; // the fields of that interface, by their names
+  // The fields of that interface, by their names.
+  const { plugins, kernel: given, ...ensemble } = split(false) as EnsembleOptions;
   return createMcpServer(
     split(true),
     portsOf(ensemble, kernelFor(given, plugins), given === undefined),

@@ -25,7 +25,7 @@ const SCHEDULE_OPTIONS = [
   ...["name", "schedule", "task", "inputs", "broadcastTo", "catchUp", "overlap"],
 ];
 
-/** Returns whether the ensemble shares anything, so that its service has something to do. */
+/** Returns whether the ensemble shares anything. Otherwise its service would have no work. */
 export function isShared({ shareTasks, shareTools, shareRun, schedules }: ServiceOptions): boolean {
   const names = [...Object.keys(shareTasks ?? {}), ...Object.keys(shareTools ?? {})];
   return shareRun === true || names.length > 0 || (schedules?.length ?? 0) > 0;

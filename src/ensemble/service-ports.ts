@@ -21,14 +21,14 @@ export interface TaskPart {
   readonly options: EnsembleOptions;
 }
 
-/** The part of an ensemble that the ports of its service use. */
+/** The members of an ensemble that the ports of its service use. */
 export interface ServedEnsemble {
   readonly options: EnsembleOptions;
   readonly kernel: Kernel;
   readonly internals: KernelInternals;
   readonly run: Runner;
   readonly entries: readonly PlanEntry[];
-  /** Runs these tasks instead of those of the ensemble, with these options. */
+  /** Runs these tasks instead of the tasks of the ensemble, with these options. */
   readonly runTasks: (
     tasks: TaskPart,
     inputs: Inputs,
@@ -91,8 +91,8 @@ function partOptions(options: EnsembleOptions, name: string): EnsembleOptions {
 }
 
 /**
- * Returns the ensemble name for runs of a shared task, so that a journal distinguishes them from
- * runs of the ensemble.
+ * Returns the ensemble name for runs of a shared task. A journal thus distinguishes them from runs
+ * of the ensemble.
  */
 function derivedName(ensemble: string, shared: string): string {
   const name = `${ensemble}--${shared}`;

@@ -8,12 +8,12 @@ export interface StopOptions {
   readonly drainTimeoutMs?: number | undefined;
 }
 
-/** Holds the service of one ensemble, which has at most one service at a time. */
+/** Starts and stops the service of one ensemble: at most one service at a time. */
 export class ServiceSlot {
   readonly #ports: () => ServicePorts;
   #starter: ServiceStarter | undefined;
   #starting: { readonly started: Promise<Service>; readonly abort: AbortController } | undefined;
-  /** The service created last, which may not be open yet. */
+  /** The service created last. It may not be open yet. */
   #opening: Service | undefined;
   #service: Service | undefined;
 
@@ -46,7 +46,8 @@ export class ServiceSlot {
     const starting = this.#starting;
     if (starting !== undefined) {
       starting.abort.abort(new ServiceStateError("The service was stopped while it started"));
-      if (this.#opening?.state === "READY") await this.#opening.stop(options); // its ingresses are opened
+      // Its ingresses are opened.
+      if (this.#opening?.state === "READY") await this.#opening.stop(options);
       await starting.started.catch(() => undefined); // start() rejects with it
     }
     await this.#service?.stop(options);

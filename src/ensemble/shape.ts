@@ -20,8 +20,8 @@ function requireInstances(
 }
 
 /**
- * Refuses a combination of tasks, phases, loops and a graph that one ensemble can't have. @throws
- * ValidationError
+ * Refuses a combination of tasks, phases, loops and a graph that one ensemble can't have.
+ * @throws ValidationError
  */
 export function checkShape(o: EnsembleOptions): void {
   requireInstances("phases", o.phases, Phase);

@@ -53,7 +53,7 @@ export function standardPlugins(): readonly Plugin[] {
     standardRetry(),
     tokenCounter(),
     rateLimits(),
-    standardBudgets(), // after the rate limits, which may keep a call waiting until its budget has expired
+    standardBudgets(), // after the rate limits: a budget may expire while a call waits
     memory(),
     reflection(),
     contextFormat(),

@@ -12,8 +12,8 @@ const idIn = (prefix: string, task: AnyTask, index: number): string =>
   `${prefix}/${task.name ?? `task-${index + 1}`}`;
 
 /**
- * Returns all tasks of an ensemble: those of the list, then those of phases (with their reviews),
- * loops and the graph.
+ * Returns all tasks of an ensemble: the list, then the tasks of phases (with their reviews), loops
+ * and the graph.
  */
 export function taskEntries(options: EnsembleOptions): readonly PlanEntry[] {
   const { tasks = [], phases = [], loops = [], graph } = options;

@@ -2,7 +2,7 @@ import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { PlanEntry } from "../engine/plan/plan.js";
 
-/** The position of a task in the plan, noted by a class that creates an ensemble from data. */
+/** The position of a task in the plan, set by a class that creates an ensemble from data. */
 export interface TaskNote extends Pick<PlanEntry, "task" | "id" | "purpose" | "mapReduce"> {
   /**
    * Number of characters at the start of the description that form a template. The rest and
@@ -19,7 +19,7 @@ export interface ComposedOptions extends EnsembleOptions {
   readonly [TASK_NOTES]: ReadonlyMap<AnyTask, TaskNote>;
 }
 
-/** Returns the notes of options; `undefined` without any. */
+/** Returns the notes of options. Returns `undefined` if there are none. */
 export function taskNotesOf(options: EnsembleOptions): ReadonlyMap<AnyTask, TaskNote> | undefined {
   return (options as Partial<ComposedOptions>)[TASK_NOTES]; // optional: most options have none
 }

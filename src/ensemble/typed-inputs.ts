@@ -25,8 +25,8 @@ export function checkInputType(type: unknown): void {
 }
 
 /**
- * Parses the inputs by the `inputType` of the ensemble. @throws ValidationError naming each invalid
- * field.
+ * Parses the inputs by the `inputType` of the ensemble.
+ * @throws ValidationError naming each invalid field.
  */
 export async function checkedInputs(type: InputSchema<unknown>, inputs: Inputs): Promise<Inputs> {
   const checked = await checkValue(type, inputs);

@@ -38,7 +38,8 @@ export function validateRun(plan: Plan, settings: Settings, workflow: WorkflowEx
       checkToolNames(task, shared);
     }
   checkPrompts(settings);
-  checkCostConfiguration("Tokens.CostConfiguration", settings.find(Tokens.CostConfiguration)); // the workflow of the ensemble was checked, a bound one was not
+  // The constructor checked only the option.
+  checkCostConfiguration("Tokens.CostConfiguration", settings.find(Tokens.CostConfiguration));
   workflow.validate?.(plan);
 }
 
@@ -51,7 +52,7 @@ function isLed(plan: Plan, workflow: WorkflowExecutor): boolean {
   return agents.length > 0 && workflow.describe?.(plan).managed === true;
 }
 
-/** Also resolves the name of the model, so that a misspelt provider causes no costs. */
+/** Also resolves the name of the model: a misspelt provider then causes no costs. */
 function requireModel(planned: PlannedTask, settings: Settings): void {
   const { task, agent } = planned;
   const { reflect }: AnyTask = task;

@@ -360,8 +360,8 @@ export function checkRunOptions(o: RunOptions): void {
 }
 
 /**
- * Returns the inputs as a record, which is empty if there are none. @throws ValidationError for
- * inputs that are not a plain record.
+ * Returns the inputs as a record. Returns an empty record if there are none.
+ * @throws ValidationError for inputs that are not a plain record.
  */
 export function checkInputs(inputs: unknown): Inputs {
   requireObject("run() inputs", inputs);

@@ -8,7 +8,7 @@ import { withSuccessors } from "../contracts/handoff.js";
 import { priceOf, roundedCost } from "../contracts/cost.js";
 import { messageOf } from "../util/errors.js";
 
-/** The turns of a tool loop without a tool call: two above the limit, and the last one. */
+/** The turns of a tool loop without a tool call: two turns above the limit, and the last turn. */
 const OTHER_TURNS = 3;
 /** The tokens of a message in addition to its text: role, ids, the note on shortened text. */
 const FRAME = 60;
@@ -17,8 +17,8 @@ const FEEDBACK = 500;
 /** The default of the option `maxHandoffs`. */
 const MAX_HANDOFFS = 5;
 /**
- * In the two turns over the limit every refused call gets a text about four times as long as the
- * call.
+ * In the two turns above the limit, the text for a refused call is about four times the call's
+ * length.
  */
 const STOP_TEXTS = 2 * 4;
 
@@ -45,7 +45,7 @@ export function callsOf(
 
 type Bound = Pick<Explanation, "costBound" | "unbounded">;
 
-/** The basis of a bound, and the collector of the reasons for a missing one. */
+/** The data for a bound, and the reasons for a missing bound. */
 interface Reckoning {
   readonly options: EnsembleOptions;
   readonly prices: CostConfiguration;
@@ -57,7 +57,7 @@ interface Reckoning {
 
 /**
  * Returns the maximum cost of a run, or the missing limits. Token counts are estimates: a text may
- * have a few more.
+ * have a few more tokens.
  */
 export function costBoundOf(
   tasks: readonly TaskDetails[],
@@ -77,7 +77,8 @@ export function costBoundOf(
     const texts = [team.manager, ...team.assignments].map(
       (task) => task.modelOptions.maxOutputTokens ?? 0,
     ); // without that limit there is no bound
-    const told = (texts[0] ?? 0) + Math.max(...texts) + FRAME; // the manager's text and, for a repeated task, its previous output
+    // The manager's text and, for a repeated task, its previous output.
+    const told = (texts[0] ?? 0) + Math.max(...texts) + FRAME;
     costs.push(
       timesBound(
         team.delegations,
@@ -89,7 +90,10 @@ export function costBoundOf(
   return unbounded.length > 0 ? { unbounded } : { unbounded, costBound: sumOf(costs) };
 }
 
-/** The maximum cost of all calls of a task. `told`: the tokens that another model adds to its prompt. */
+/**
+ * The maximum cost of all calls of a task. `told`: the tokens that another model adds to its
+ * prompt.
+ */
 function costOf(task: TaskDetails, reckoning: Reckoning, told = 0): CostEstimate | undefined {
   const { explained, planned, model } = task;
   if (task.agent?.handoffs !== undefined)
@@ -99,7 +103,8 @@ function costOf(task: TaskDetails, reckoning: Reckoning, told = 0): CostEstimate
   const usage = model === undefined ? undefined : longestCall(task, reckoning, told);
   if (usage === undefined) return undefined;
   try {
-    const price = priceOf(reckoning.prices, usage); // for each call: a function may have a fee per call, or more expensive tokens in long ones
+    // For each call: a function may have a fee per call, or more expensive tokens in long ones.
+    const price = priceOf(reckoning.prices, usage);
     if (price.cost === undefined)
       reckoning.unbounded.add(
         `Task '${planned.id}': the price function returns no price for ${explained.model}`,
@@ -155,14 +160,14 @@ function sumOf(costs: readonly (CostEstimate | undefined)[]): CostEstimate {
   };
 }
 
-/** Returns, for a task that any of several agents may execute, the one with the longest answers. */
+/** Returns the task with the longest answers, for a task that any of several agents may execute. */
 function longestOf(tasks: readonly TaskDetails[]): TaskDetails | undefined {
   const lengthOf = ({ modelOptions }: TaskDetails): number =>
     modelOptions.maxOutputTokens ?? Number.POSITIVE_INFINITY;
   return [...tasks].sort((a, b) => lengthOf(b) - lengthOf(a))[0];
 }
 
-/** The tasks whose outputs are in the prompt of this one, in addition to what the estimate includes. */
+/** The tasks whose outputs are in the prompt of this task and not in the estimate. */
 function sourcesOf(
   { explained, step }: TaskDetails,
   all: readonly TaskDetails[],
@@ -230,7 +235,8 @@ function greatestInput(
       STOP_TEXTS * maxOutputTokens
     : 0;
   const corrections = outputType === undefined ? 0 : maxOutputRetries;
-  const schemas = outputType === undefined ? 0 : (1 + corrections) * estimatedInputTokens; // with the request, and in every correction
+  // With the request, and in every correction.
+  const schemas = outputType === undefined ? 0 : (1 + corrections) * estimatedInputTokens;
   const answers =
     (maxModelCalls - 1) * (maxOutputTokens + FRAME) + (corrections + guardrailRetries) * FEEDBACK;
   return given + grown + schemas + answers;

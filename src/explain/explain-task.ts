@@ -70,7 +70,7 @@ function declaredSections(
 }
 
 /**
- * Returns the ids of the tasks whose outputs a task gets: those of its step, then those of its
+ * Returns the ids of the tasks whose outputs a task receives: first by its step, then by its
  * context.
  */
 function givenIds({ contextIds }: PlannedTask, { dependsOn = [] }: PlanStep): readonly string[] {
@@ -78,8 +78,8 @@ function givenIds({ contextIds }: PlannedTask, { dependsOn = [] }: PlanStep): re
 }
 
 /**
- * Returns the steps of a description by the ids of their tasks. Those of a loop run as often as the
- * loop.
+ * Returns the steps of a description by the ids of their tasks. The tasks of a loop have the
+ * `maxRuns` of the loop.
  */
 function stepsByTask({ steps }: PlanDescription): ReadonlyMap<string, PlanStep> {
   return new Map(
@@ -177,7 +177,7 @@ export class TaskExplainer {
       signal: run.signal,
     };
     const executor = settings.all(Tokens.TaskExecutor).findLast((e) => e.handles(task));
-    // Validated: tasks that call a model have one.
+    // Validated: tasks that call a model have a model.
     const scope = {
       get: settings.get.bind(settings),
       all: settings.all.bind(settings),

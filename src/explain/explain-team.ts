@@ -16,8 +16,8 @@ export function delegationsOf(manager: TaskDetails, { settings }: TaskExplainer)
 }
 
 /**
- * Returns the possible delegations; `listed` are the tasks of the plan. A task whose agent a model
- * creates is listed itself, because its agent is unknown.
+ * Returns the possible delegations. `listed`: the tasks of the plan. A task whose agent a model
+ * creates is included unchanged, because its agent is unknown.
  */
 export async function assignmentsOf(
   plan: Plan,
@@ -39,7 +39,7 @@ export async function assignmentsOf(
   return [...unknown, ...(await Promise.all(assigned.map((task) => explainer.explain(task))))];
 }
 
-/** A task that the manager creates; its text is the answer of the manager. */
+/** A task that the manager creates. Its text is the answer of the manager. */
 function madeUp(agent: Agent): PlannedTask {
   return {
     id: `a task for ${agent.role}`,

@@ -20,7 +20,7 @@ function refused(what: string): never {
   });
 }
 
-/** A run for synthesizers and workflows that read values from it; it allows no actions. */
+/** A run for synthesizers and workflows that read values. It allows no actions. */
 function explainedRun(plan: Plan, settings: Settings, inputs: Inputs): Run {
   const noTasks = (): never => refused("runs no task");
   const agents = [
@@ -50,7 +50,7 @@ function explainedRun(plan: Plan, settings: Settings, inputs: Inputs): Run {
   };
 }
 
-/** A manager may delegate a listed task as often as any other. */
+/** A manager may delegate a listed task as often as any other task. */
 function doneAtMost(task: ExplainedTask, times: number): ExplainedTask {
   return times === 1 ? task : { ...task, maxModelCalls: task.maxModelCalls * times };
 }
@@ -62,7 +62,7 @@ function doneAtMost(task: ExplainedTask, times: number): ExplainedTask {
 export async function explain(request: Parameters<typeof prepareRun>[0]): Promise<Explanation> {
   const { options, inputs } = request;
   const { draft, settings, workflow } = prepareRun(request);
-  await formatterOf(settings); // refuses what run() would refuse
+  await formatterOf(settings); // as run(): refuses an unknown format
   const run = explainedRun(draft.plan, settings, inputs);
   const description = workflow.describe?.(draft.plan) ?? describeTasks(draft.plan);
   const explainer = new TaskExplainer(settings, run, description);

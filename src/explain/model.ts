@@ -7,12 +7,12 @@ import type { PlanStep } from "../contracts/plan-description.js";
 /** An explained task, with the data for a bound of its cost. */
 export interface TaskDetails {
   readonly planned: PlannedTask;
-  /** Its place in the description of the workflow. */
+  /** The step of the task in the description of the workflow. */
   readonly step: PlanStep;
   readonly agent: Agent | undefined;
   readonly model: ChatModel | undefined;
   readonly modelOptions: ModelOptions;
-  /** Whether it has tools that are known only when it starts. */
+  /** Whether the task has tools that are known only at its start. */
   readonly dynamicTools: boolean;
   readonly explained: ExplainedTask;
 }
@@ -21,7 +21,8 @@ export interface TaskDetails {
 export interface TeamDetails {
   readonly manager: TaskDetails;
   /**
-   * The possible delegations: to each worker every listed task, and one that the manager creates.
+   * The possible delegations: for each worker every listed task, and a task that the manager
+   * creates.
    */
   readonly assignments: readonly TaskDetails[];
   /** The maximum number of delegations. */

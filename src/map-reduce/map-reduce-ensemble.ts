@@ -20,8 +20,8 @@ import { MapReduceTasks, TaskBook, itemText } from "./tasks.js";
 import { MAP_REDUCE_ADAPTIVE, mapReduce } from "../plugins/workflows/map-reduce/index.js";
 
 /**
- * The key under which `of` notes the template part of its descriptions: the text before an item,
- * and the complete text of a reduce.
+ * The key under which `of` stores the template part of its descriptions. The part is the text
+ * before an item, or the complete text of a reduce.
  */
 const TEMPLATES = Symbol("templates");
 
@@ -33,10 +33,10 @@ const DIRECT: MapReduceNode = Object.freeze({ nodeType: "direct", mapReduceLevel
 const MAP: MapReduceNode = Object.freeze({ nodeType: "map", mapReduceLevel: 0 });
 
 /**
- * Processes many items: one task per item (map), then tasks that combine several outputs (reduce),
+ * Processes many items with one task per item (map). Then tasks combine several outputs (reduce),
  * in a tree, until one output is left. In static mode (default), the number of items and
- * `chunkSize` determine the tree, which is one PARALLEL ensemble. In adaptive mode (with a token
- * budget), each level depends on the size of the previous outputs. Immutable; runs may overlap.
+ * `chunkSize` determine the tree. The tree is one PARALLEL ensemble. In adaptive mode (with a token
+ * budget), each level depends on the size of the previous outputs. Immutable. Runs may overlap.
  *
  * Items and outputs are data: `{name}` in the texts of tasks created by your functions is not a
  * template variable. Only the two texts of `of` are templates.
@@ -111,9 +111,9 @@ export class MapReduceEnsemble<I, R = string> {
   }
 
   /**
-   * Runs maps and reduces. `parsed` is the value of the final reduce. If the run ended without one
-   * (an early exit, `throwOnError: false`), reading `parsed` throws a ValidationError. `inputs` are
-   * passed to handlers and fill the templates of `of`.
+   * Runs maps and reduces. `parsed` is the value of the final reduce. If the run ended without a
+   * final reduce (an early exit, `throwOnError: false`), reading `parsed` throws a ValidationError.
+   * `inputs` are passed to handlers and fill the templates of `of`.
    *
    * @throws as `Ensemble.run`; also ValidationError if a function creates an invalid reduce during
    * the run.
@@ -139,7 +139,7 @@ export class MapReduceEnsemble<I, R = string> {
       },
     });
     const bindings = (bind: BindApi): void => {
-      plugin.bind(bind); // only for this run, so that a shared kernel serves any number of reductions
+      plugin.bind(bind); // only for this run: several reductions may share a kernel
       return options.bindings?.(bind);
     };
     const output = await this.#ensemble.run(inputs, { ...options, bindings });
@@ -147,8 +147,8 @@ export class MapReduceEnsemble<I, R = string> {
   }
 
   /**
-   * Returns the ensemble of the complete tree, for inspection or a run. @throws ValidationError in
-   * adaptive mode.
+   * Returns the ensemble of the complete tree, for inspection or a run.
+   * @throws ValidationError in adaptive mode.
    */
   toEnsemble(): Ensemble {
     if (this.#strategy.kind === "static") return this.#ensemble;
@@ -177,8 +177,8 @@ export class MapReduceEnsemble<I, R = string> {
 
   /**
    * Adds maps, then reduces of `chunkSize` outputs until one reduce can combine the rest. In
-   * adaptive mode, adds a single reduce of all maps. It is used if their outputs fit the budget,
-   * and detects a mistake in `reduceTask` before the run causes costs.
+   * adaptive mode, adds a single reduce of all maps. The reduce is used if the outputs fit the
+   * budget. It also detects a mistake in `reduceTask` before any cost arises.
    */
   #addTree(items: readonly I[], templates: Templates[typeof TEMPLATES]): TaskOf<R> {
     const chunkSize =

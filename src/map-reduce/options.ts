@@ -97,18 +97,20 @@ export interface MapReduceOptions<I, R> extends Omit<EnsembleOptions, (typeof DE
    * 0.5.
    */
   readonly budgetRatio?: number | undefined;
-  /** Adaptive mode: limit of the number of levels of reduces before the final one. Default 10. */
+  /**
+   * Adaptive mode: limit of the number of levels of reduces before the final reduce. Default 10.
+   */
   readonly maxReduceLevels?: number | undefined;
   /**
-   * Adaptive mode: returns the number of tokens of a text for which the model reported none.
-   * Default: a quarter of the number of characters.
+   * Adaptive mode: returns the number of tokens of a text, if the model reported none. Default: a
+   * quarter of the number of characters.
    */
   readonly tokenEstimator?: ((text: string) => number) | undefined;
   /** Creates the agent that `directTask` receives. Default: none. */
   readonly directAgent?: (() => Agent) | undefined;
   /**
-   * Adaptive mode: creates a single task for all items, used if they fit the budget. Its texts are
-   * not templates. Default: none.
+   * Adaptive mode: creates a single task for all items. Used if the items fit the budget. Its texts
+   * are not templates. Default: none.
    */
   readonly directTask?: ((items: readonly I[], agent?: Agent) => Task<NoInfer<R>>) | undefined;
   /**
@@ -119,8 +121,8 @@ export interface MapReduceOptions<I, R> extends Omit<EnsembleOptions, (typeof DE
 }
 
 /**
- * How the reduces are created: all at once from the number of items, or level by level from the
- * size of the outputs.
+ * The way to create the reduces. `static`: all at once, from the number of items. `adaptive`: level
+ * by level, from the size of the outputs.
  */
 export type Strategy =
   | { readonly kind: "static"; readonly chunkSize: number }
@@ -199,8 +201,8 @@ function checkLimits(o: Limits): void {
 }
 
 /**
- * Refuses options of a service in adaptive mode: an adaptive tree depends on its outputs, so it
- * can't be started as a service.
+ * Refuses options of a service in adaptive mode. An adaptive tree depends on its outputs and can't
+ * be started as a service.
  */
 function refuseServedOptions(o: EnsembleOptions): void {
   const given = SERVED.find((name) => o[name] !== undefined);

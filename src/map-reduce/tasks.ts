@@ -10,8 +10,8 @@ import { purposeOf } from "../plugins/workflows/map-reduce/index.js";
 import { messageOf } from "../util/errors.js";
 
 /**
- * Returns the text of an item: a string unchanged, other values as JSON. @throws TypeError for a
- * value without a JSON form.
+ * Returns the text of an item: a string unchanged, other values as JSON.
+ * @throws TypeError for a value without a JSON form.
  */
 export function itemText(item: unknown): string {
   return typeof item === "string" ? item : (JSON.stringify(item) ?? String(item));
@@ -70,7 +70,10 @@ export class MapReduceTasks<I, R> {
     );
   }
 
-  /** Whether the items are small enough for the direct task, by the estimated tokens of their texts. */
+  /**
+   * Returns whether the items are small enough for the direct task, by the estimated tokens of
+   * their texts.
+   */
   fitDirectly(items: readonly I[], budget: number): boolean {
     const { directTask, inputEstimator = itemText, tokenEstimator = quarterOf } = this.#options;
     if (directTask === undefined) return false;
@@ -133,8 +136,8 @@ function checkTreeAgent(name: string, agent: unknown, place: string): Agent {
 }
 
 /**
- * The tasks of one tree with their ids: the name of the task, numbered if it repeats, otherwise its
- * kind and its number.
+ * The tasks of one tree with their ids. An id is the name of the task, with a number if the name
+ * repeats. The id of a task without a name is its kind and its number.
  */
 export class TaskBook {
   readonly #notes: Map<AnyTask, TaskNote>;
