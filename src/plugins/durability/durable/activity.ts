@@ -5,9 +5,9 @@ interface ActivityWork {
   parentTaskId: string | undefined;
   /** Tool calls in progress. */
   tools: number;
-  /** Tasks in progress that it has delegated to. */
+  /** Delegated tasks in progress. */
   children: number;
-  /** Its open questions to people. */
+  /** Open questions of the task to people. */
   questions: number;
 }
 
@@ -21,8 +21,8 @@ export const ACTIVITY_EVENTS = [
 ] as const;
 
 /**
- * Determines whether a run waits only for people: no task is executing, calls a model or a tool, or
- * waits for a retry or a rate limit.
+ * Determines whether a run waits only for people. No task is then executing, calling a model or a
+ * tool, or waiting for a retry or a rate limit.
  */
 export class Activity {
   readonly #tasks = new Map<string, ActivityWork>();
@@ -35,7 +35,7 @@ export class Activity {
     readonly onChange: () => void,
   ) {}
 
-  /** The open questions to people; empty if there are none. */
+  /** The open questions to people. Empty if there are none. */
   get questions(): readonly string[] {
     return [...this.#questions.keys()];
   }

@@ -7,8 +7,8 @@ import { JournalMismatchError } from "../../../contracts/state-errors.js";
 export type ChangeVerdict = "use" | "redo";
 
 /**
- * Applies `onChange` to an entry that differs. With `redo` the entries of its task become invalid.
- * @throws JournalMismatchError with `fail`: the run ends, and its entries are kept.
+ * Applies `onChange` to an entry that differs. With `redo`, the entries of its task become invalid.
+ * @throws JournalMismatchError with `fail`. The run ends, and its entries are kept.
  */
 export async function decideChange(
   journal: RunJournal,
@@ -31,7 +31,10 @@ export async function decideChange(
   return "redo";
 }
 
-/** Removes the entries of a task, except those used in this execution. The usage of the removed entries still counts. */
+/**
+ * Removes the entries of a task, except those used in this execution. The usage of the removed
+ * entries still counts.
+ */
 async function redo(journal: RunJournal, task: string): Promise<void> {
   const { kept, void: gone } = journal.index.redo(task);
   const calls = callsIn(gone);

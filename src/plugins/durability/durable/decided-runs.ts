@@ -20,7 +20,7 @@ export interface Resumable {
 }
 
 /**
- * Returns the runs of `waiting` without an open review. Never rejects: a run whose reviews can't be
+ * Returns the runs of `waiting` without an open review. Never rejects. A run whose reviews can't be
  * read is skipped. If the store can't list reviews, every run is skipped.
  */
 export async function decidedOf(
@@ -48,7 +48,10 @@ export async function decidedOf(
   return { runs, unreadable };
 }
 
-/** `pending()` omits reviews that it can't read: the reviews of one run are read strictly. */
+/**
+ * Returns whether a run has an open review. `pending()` omits reviews that can't be read, so the
+ * reviews of the run are read strictly.
+ */
 async function hasOpenReview({ runId }: KeptRun, reviews: ReviewStore): Promise<boolean> {
   return readsReviewsOfRun(reviews) && (await reviews.pendingOf(runId)).length > 0;
 }

@@ -9,7 +9,7 @@ import { isTool } from "../../../contracts/tool.js";
 import { preview } from "../../../contracts/validation.js";
 import { canonicalJson } from "../../../util/json/canonical.js";
 
-/** The definition of a task by part: the hash of each part, and its beginning for messages. */
+/** The definition of a task by part. Each part has its hash, and its beginning for messages. */
 export type Definition = Readonly<Record<string, readonly [hash: string, shown: string]>>;
 
 /** Number of characters of a part that are kept for messages. */
@@ -111,7 +111,7 @@ export function definitionHash(parts: readonly DefinitionPart[]): string {
   );
 }
 
-/** Whether a kept definition has these parts. Needs no common hash. */
+/** Returns whether a kept definition has these parts. Does not compute a common hash. */
 export function isDefinedAs(kept: Definition, parts: readonly DefinitionPart[]): boolean {
   return (
     Object.keys(kept).length === parts.length &&
@@ -119,7 +119,7 @@ export function isDefinedAs(kept: Definition, parts: readonly DefinitionPart[]):
   );
 }
 
-/** Returns the parts that differ, with both sides; empty if there is no difference. */
+/** Returns the parts that differ, with both values. Empty if there is no difference. */
 export function definitionDifference(kept: Definition, now: Definition): string {
   const names = [...new Set([...Object.keys(kept), ...Object.keys(now)])];
   return names

@@ -22,17 +22,17 @@ export interface DurableOptions {
   readonly journal?: Journal | undefined;
   /**
    * The steps that the journal keeps. `calls` (default): each finished model call and tool call.
-   * `tasks`: only finished tasks, which costs less; an interrupted task starts again.
+   * `tasks`: only finished tasks, which costs less. An interrupted task then starts again.
    */
   readonly keep?: "calls" | "tasks" | undefined;
   /**
    * The reaction if an entry of the journal does not match the program. `fail` (default) ends the
-   * run with JournalMismatchError, `keep` uses the entry, `redo` executes the task again.
+   * run with JournalMismatchError. `keep` uses the entry. `redo` executes the task again.
    */
   readonly onChange?: "fail" | "keep" | "redo" | undefined;
   /**
-   * The reaction to a tool call with an effect and an unknown result, for tools without `resume`:
-   * `ask` a person (default), `fail`, or call the tool `again`.
+   * The reaction to a tool call with an effect and an unknown result. Applies to tools without
+   * `resume`. `ask` (default) asks a person, `fail` ends the run, and `again` calls the tool again.
    */
   readonly inDoubt?: "ask" | "fail" | "again" | undefined;
   /**
@@ -50,8 +50,8 @@ export interface DurableOptions {
   /** Whether creating an ensemble resumes its runs whose process has died. Default false. */
   readonly resumeOnStart?: boolean | undefined;
   /**
-   * Encrypts entries with AES-256-GCM. A key has 32 bytes, in base64; `previous` keys are used for
-   * decryption only. Default: the codec of `Tokens.JournalCodec`; without a codec, secrets are
+   * Encrypts entries with AES-256-GCM. A key has 32 bytes, in base64. `previous` keys are used for
+   * decryption only. Default: the codec of `Tokens.JournalCodec`. Without a codec, secrets are
    * removed from entries.
    */
   readonly encryptionKey?: JournalKeys | undefined;

@@ -42,7 +42,7 @@ export interface OpenedRun extends KeptState {
   readonly schemas: Schemas;
   /** Memory stores of the kernel that were checked. */
   readonly checkedStores: WeakSet<object>;
-  /** Called with each call that the journal answers, for the run that this one joined. */
+  /** Called with each call that the journal answers, for the run that this run joined. */
   readonly onCalls: (calls: readonly KeptCall[]) => void;
 }
 
@@ -155,7 +155,8 @@ export class DurableRun {
   }
 
   /**
-   * Called when another process has taken over the run: this execution writes no further entries.
+   * Called when another process has taken over the run. This execution then writes no further
+   * entries.
    */
   #fence(): void {
     this.#isFenced = true;
@@ -173,7 +174,8 @@ export class DurableRun {
       if (cancelReason !== undefined)
         this.run.cancel(new RunCancelledError(`The run was cancelled: ${cancelReason}`));
     };
-    // A failed renewal is repeated with the next one. A write ends the run if the journal is not available.
+    // A failed renewal is repeated with the next one. A write ends the run if the journal is not
+    // available.
     const timer = setInterval(() => void renew().catch(() => undefined), settings.leaseMs / 3);
     timer.unref();
     this.#stopRenewing = () => clearInterval(timer);
@@ -188,7 +190,10 @@ export class DurableRun {
     this.#stopTimer = startTimer(suspendAfterMs, () => void this.#suspend());
   }
 
-  /** Ends the execution if the run only waits for reviews. Workflows may be between two tasks. */
+  /**
+   * Ends the execution if the run only waits for reviews. Waits some turns of the event loop first,
+   * because a workflow may be between two tasks.
+   */
   async #suspend(): Promise<void> {
     for (let turn = 0; turn < 3; turn++)
       await new Promise<void>((resolve) => setImmediate(resolve));
@@ -211,7 +216,9 @@ export class DurableRun {
   }
 }
 
-/** Returns the usage of all calls of earlier executions. Answers from the journal report it again. */
+/**
+ * Returns the usage of all calls of earlier executions. Answers from the journal report it again.
+ */
 function spentBy(entries: readonly KeptEntry[]): readonly SpentUsage[] {
   const failed = entries.flatMap((entry) =>
     entry.kind === "failed" ? usageOfFailed(failureIn(entry).failed, {}) : [],
@@ -220,7 +227,7 @@ function spentBy(entries: readonly KeptEntry[]): readonly SpentUsage[] {
   const gone = entries.flatMap((entry) => (entry.kind === "redo" ? voidCallsIn(entry) : []));
   return [
     ...restored.map((used) => ({ ...used, restored: true })),
-    ...gone.flatMap(usageOfCall), // no later request returns them
+    ...gone.flatMap(usageOfCall), // the usage of removed entries, which no later request returns
   ];
 }
 

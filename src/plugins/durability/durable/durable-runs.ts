@@ -17,21 +17,28 @@ const PAGE = 500;
 
 /** Options of `resumeAll`. */
 export interface ResumeAllOptions {
-  /** Also continues the runs that ended their process five times in a row without a new entry. Default false. */
+  /**
+   * Whether to continue also the runs that ended their process five times in a row without a new
+   * entry. Default false.
+   */
   readonly poisoned?: boolean | undefined;
 }
 
-/** The runs that a `durable()` keeps. */
+/** The runs of a `durable()` plugin. */
 export interface Runs extends KeptRuns {
   /**
-   * Continues a run with its inputs and tags, with the ensemble of its name. Of several ensembles with this name, it uses the newest one.
-   * @throws ValidationError for an unknown run or ensemble, and for inputs that JSON can't represent; the error of the run.
+   * Continues a run with its inputs and tags, with the ensemble of its name. If several ensembles
+   * have this name, uses the newest.
+   * @throws ValidationError for an unknown run or ensemble, and for inputs that JSON can't
+   * represent; the error of the run.
    */
   resume(runId: string, options?: ResumeOptions): Promise<EnsembleOutput>;
   /**
-   * Continues all runs of the attached ensembles whose process has died or has disposed of its kernel, and those whose reviews are decided. Never rejects for
-   * a single run: its error is in the result. Skips runs that crashed their process five times in a row, unless `poisoned` is set, and runs whose reviews
-   * can't be read.
+   * Continues all runs of the attached ensembles that no process executes and that do not wait for
+   * a review. These are runs whose process has died or has disposed of its kernel, and runs whose
+   * reviews are decided. Never rejects for a single run. The result contains the error of the run.
+   * Skips runs whose reviews can't be read. Skips runs that crashed their process five times in a
+   * row, unless `poisoned` is set.
    */
   resumeAll(options?: ResumeAllOptions): Promise<readonly ResumedRun[]>;
 }
@@ -66,7 +73,7 @@ export class DurableRuns extends JournalRuns implements Runs {
     return this.resumeAllOf([...this.#source.ensembles.keys()], options);
   }
 
-  /** As `resumeAll`, for the runs of these ensembles. */
+  /** Like `resumeAll`, for the runs of these ensembles. */
   async resumeAllOf(
     names: readonly string[],
     { poisoned = false }: ResumeAllOptions = {},
@@ -87,8 +94,8 @@ export class DurableRuns extends JournalRuns implements Runs {
   }
 
   /**
-   * Returns the runs that no process executes and that can be continued, the oldest first, and the
-   * runs whose reviews can't be read.
+   * Returns the runs that can be continued and that no process executes, the oldest first. Returns
+   * also the runs whose reviews can't be read.
    */
   async #resumable(ensemble: string): Promise<Resumable> {
     const died = (await this.#all({ ensemble, status: "running" })).filter(

@@ -23,7 +23,8 @@ export class EntryIndex {
       if (entry.kind === "redo") continue;
       if (entry.kind === "task") shareDefinition(entry, parts);
       this.#byKey.set(entry.key, entry);
-      const ofTask = this.#byTask.get(entry.task) as KeptEntry[] | undefined; // created by this class
+      // Created by this class.
+      const ofTask = this.#byTask.get(entry.task) as KeptEntry[] | undefined;
       if (ofTask === undefined) this.#byTask.set(entry.task, [entry]);
       else ofTask.push(entry);
     }
@@ -50,7 +51,7 @@ export class EntryIndex {
     return { entry, isSame: true };
   }
 
-  /** Marks an entry as used although it differs. */
+  /** Marks an entry as used even though it differs. */
   use({ key }: KeptEntry): void {
     this.#asked.add(key);
   }
@@ -71,7 +72,10 @@ export class EntryIndex {
     for (const { key } of this.ofTask(task)) this.#asked.add(key);
   }
 
-  /** As {@link askAll}. Also drops the entries that no later step of the task requests, so that a long run needs little memory. */
+  /**
+   * Like {@link askAll}. Also drops the entries that no later step of the task requests, so that a
+   * long run needs little memory.
+   */
   release(task: string): void {
     this.askAll(task);
     const entries = this.ofTask(task);
@@ -85,7 +89,10 @@ export class EntryIndex {
     else this.#byTask.set(task, left);
   }
 
-  /** Called when a task is executed again: drops its unrequested entries, and returns these and the others. */
+  /**
+   * Called when a task is executed again. Drops its unrequested entries. Returns the dropped and
+   * the remaining entries.
+   */
   redo(task: string): { readonly kept: readonly KeptEntry[]; readonly void: readonly KeptEntry[] } {
     const entries = this.ofTask(task);
     const kept = entries.filter(({ key }) => this.#asked.has(key));
@@ -96,7 +103,10 @@ export class EntryIndex {
   }
 }
 
-/** Stores parts that several task definitions share, such as the agent, only once, so that the entries of a long run need less memory. */
+/**
+ * Stores parts that several task definitions share, such as the agent, only once. The entries of a
+ * long run then need less memory.
+ */
 function shareDefinition({ value }: KeptEntry, known: Map<string, unknown>): void {
   const definition = asFields(asFields(value)?.["definition"]) ?? {};
   if (Object.isFrozen(definition)) return;

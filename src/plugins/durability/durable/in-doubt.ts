@@ -8,9 +8,10 @@ import { ToolResult } from "../../../contracts/tool-result.js";
 import { preview } from "../../../contracts/validation.js";
 
 /**
- * Settles a call that was started in an earlier execution and has no result: a reviewer decides, or the run ends. Returns the result that the reviewer
- * entered, or `undefined` if the tool may be called again.
- * @throws ToolInDoubtError, which ends the run; ExitEarlySignal if the reviewer ends it.
+ * Settles a call that an earlier execution started and that has no result. A reviewer decides, or
+ * the run ends. Returns the result that the reviewer entered, or `undefined` if the tool may be
+ * called again.
+ * @throws ToolInDoubtError, which ends the run; ExitEarlySignal if the reviewer ends the run.
  */
 export async function doubtfulResult(
   journal: RunJournal,

@@ -72,7 +72,7 @@ export function durable(options: DurableOptions = {}): DurablePlugin {
   });
 }
 
-/** Resumes the runs of processes that have died. Each failure becomes a process warning. */
+/** Resumes the runs of processes that have died. Each failure is reported as a process warning. */
 async function resumeLost(runs: DurableRuns, ensemble: string): Promise<void> {
   try {
     for (const { runId, error } of await runs.resumeAllOf([ensemble]))

@@ -13,12 +13,12 @@ import { sealedJournal } from "../shared/sealed/sealed-journal.js";
 const DEFAULT_URL = "file:./.agentensemble/runs";
 
 /**
- * The journal of a `durable()`: opened on first use, encrypted if there is a codec, closed with the
- * last kernel.
+ * The journal of a `durable()`. It is opened on first use, encrypted if there is a codec, and
+ * closed with the last kernel.
  */
 export class JournalHolder implements RunsSource {
   readonly ensembles = new Map<string, EnsembleAccess>();
-  /** Of `encryptionKey`. */
+  /** The codec of `encryptionKey`. */
   readonly codec: JournalCodec | undefined;
   readonly #given: Journal | undefined;
   readonly #url: string;
@@ -64,7 +64,7 @@ export class JournalHolder implements RunsSource {
   }
 
   /**
-   * Sets the codec of the kernel: one bound by a user takes precedence over that of
+   * Sets the codec of the kernel. A codec that a user bound takes precedence over that of
    * `encryptionKey`.
    */
   sealBy(ctx: PluginContext): void {
@@ -84,7 +84,10 @@ export class JournalHolder implements RunsSource {
   }
 }
 
-/** Bindings were resolved at the start, so only an unbound token has no value. */
+/**
+ * Returns the bound codec. Bindings were resolved at the start, so only an unbound token has no
+ * value.
+ */
 function codecOf(ctx: PluginContext): JournalCodec | undefined {
   try {
     return ctx.get(Tokens.JournalCodec);

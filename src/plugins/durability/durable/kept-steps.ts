@@ -9,7 +9,7 @@ export interface HandlerStep {
   readonly name: string;
 }
 
-/** Ends a run in the journal whose end was delayed. */
+/** Ends a run in the journal after its end was delayed. */
 export type ReleaseEnd = (o?: { readonly isInterrupted?: boolean }) => Promise<void>;
 
 /** The functions of the journal for handlers of durable runs. */
@@ -17,20 +17,23 @@ export interface KeptSteps {
   keeps(run: RunInfo): boolean;
   /**
    * Counts calls of a run that joined `run` under the task whose handler started it. They are not
-   * repeated once that task is finished.
+   * repeated after that task has finished.
    */
   countNested(run: RunInfo, nestedId: string, calls: readonly KeptCall[]): void;
   /** Executes a step of a handler once in all executions of a run. */
   step<T>(run: RunInfo, step: HandlerStep, work: () => Promise<T>): Promise<T>;
-  /** Writes a value for later executions of a run, unless it is there or larger than an entry may be. */
+  /**
+   * Writes a value for later executions of a run. Does nothing if the value exists or is larger
+   * than the limit of an entry.
+   */
   note(run: RunInfo, step: HandlerStep, value: unknown): Promise<void>;
-  /** Returns the value that an earlier execution noted. */
+  /** Returns the value that an earlier execution wrote with `note`. */
   noted(run: RunInfo, step: HandlerStep): unknown;
   /**
-   * Delays the end of the run in the journal, if the run completes, until the returned function is
-   * called. If the process dies before, the run can be resumed; also with `isInterrupted`, which
-   * ends it as interrupted. The function may be called at any time; only the first call has an
-   * effect. It rejects with the error of the journal.
+   * Delays the end of the run in the journal until the returned function is called, if the run
+   * completes. If the process dies before, the run can be resumed. With `isInterrupted`, the run
+   * ends as interrupted and can also be resumed. The function may be called at any time. Only the
+   * first call has an effect. It rejects with the error of the journal.
    */
   holdEnd(run: RunInfo): ReleaseEnd;
 }

@@ -19,7 +19,7 @@ export interface KeptCall {
   readonly failed?: readonly FailedAttempt[] | undefined;
 }
 
-/** An attempt of a model call that failed. `unknown`: the vendor may have charged for it. */
+/** A failed attempt of a model call. `unknown`: the vendor may have charged for it. */
 export interface FailedAttempt {
   readonly provider: string;
   readonly modelId: string;
@@ -28,9 +28,12 @@ export interface FailedAttempt {
 
 /** The value of an entry of kind `call`. */
 export interface CallValue extends KeptCall {
-  /** The agent that made the call; with the first call of the attempt, and with those after a transfer to another agent. */
+  /**
+   * The agent that made the call. Set for the first call of the attempt, and for calls after a
+   * transfer to another agent.
+   */
   readonly agentRole?: string | undefined;
-  /** The prompt sections that plugins added to the attempt; with its first call. */
+  /** The prompt sections that plugins added to the attempt. Set for its first call. */
   readonly sections?: readonly PromptSection[] | undefined;
 }
 
@@ -50,7 +53,7 @@ export interface KeptTask {
   readonly judging?: readonly JudgingCall[] | undefined;
   /** Set when a review ended the run after the task. */
   readonly exit?: true | undefined;
-  /** Set when other tasks ran on its behalf, so that its output alone does not replace it. */
+  /** Set when the task started other tasks, so that its output alone does not replace it. */
   readonly parent?: true | undefined;
   readonly definition: Definition;
 }
@@ -126,7 +129,7 @@ export function voidCallsIn(entry: KeptEntry): readonly KeptCall[] {
 }
 
 /**
- * Returns the model calls of the entries, each once: the calls of a finished task are also in the
+ * Returns the model calls of the entries, each once. The calls of a finished task are also in the
  * entry of the task.
  */
 export function callsIn(entries: readonly KeptEntry[]): readonly KeptCall[] {
@@ -171,7 +174,7 @@ export function usageOfCall(call: KeptCall): readonly SpentUsage[] {
   }));
 }
 
-/** An answer without usage has no known usage. */
+/** Returns the known usage of an answer. It is empty for an answer without usage. */
 function knownUsage(usage: ChatResponse["usage"]): Partial<SpentUsage> {
   if (usage === undefined) return { inputTokens: 0, outputTokens: 0 };
   const { inputTokens, outputTokens, cachedInputTokens, reasoningTokens } = usage;
@@ -183,7 +186,7 @@ function knownUsage(usage: ChatResponse["usage"]): Partial<SpentUsage> {
 }
 
 /**
- * Returns the calls of a stored call in the form that the engine restores: failed attempts first.
+ * Returns the calls of a stored call in the form that the engine restores, failed attempts first.
  */
 export function restoredCalls(call: KeptCall): readonly RestoredCall[] {
   const { failed, provider, modelId, purpose, iteration, response } = call;

@@ -53,7 +53,8 @@ export class MemorySteps {
   }
 
   /**
-   * Whether an earlier execution wrote the entry to the store and ended before it recorded that.
+   * Returns whether an earlier execution wrote the entry to the store and ended before it recorded
+   * the write.
    */
   async #isStored(call: MemoryWrite, count: number): Promise<boolean> {
     const { run, scope, entry } = call;
@@ -67,7 +68,10 @@ export class MemorySteps {
     return same.length >= count;
   }
 
-  /** Writes are identified by their content; a repeated content gets a number. */
+  /**
+   * Returns the key of a write. A write is identified by its content. A repeated content gets a
+   * number.
+   */
   #nextKey(call: MemoryWrite): { readonly key: string; readonly count: number } {
     const { content } = call.entry;
     const text = call.run.redact(content);

@@ -130,7 +130,8 @@ export class ModelSteps {
   }
 
   /**
-   * If secrets were removed from the texts of the run, requests are also compared without secrets.
+   * Returns the hashes of a request. If secrets were removed from the texts of the run, requests
+   * are also compared without secrets.
    */
   #hashes(request: ChatRequest, model: ChatModel, hash: string): string {
     if (this.journal.settings.sealed || !this.journal.hasRedacted) return hash;
@@ -139,7 +140,8 @@ export class ModelSteps {
 
   #redactedHash(request: ChatRequest, model: ChatModel): string {
     const canonical = canonicalRequest(request, this.#digests);
-    return requestKey(this.journal.run.redactValue(canonical) as ChatRequest, model); // of the same shape
+    // Of the same shape.
+    return requestKey(this.journal.run.redactValue(canonical) as ChatRequest, model);
   }
 
   async #find(call: LlmCall, key: string, hash: string): Promise<KeptCall | undefined> {
@@ -169,8 +171,8 @@ export class ModelSteps {
   }
 
   /**
-   * Compares an entry with this request. The input of a reflection may change without a change of
-   * the program.
+   * Returns a comparison of an entry with this request. The input of a reflection may change
+   * without a change of the program.
    */
   #comparison(call: LlmCall, hash: string): (entry: KeptEntry) => boolean {
     if (call.purpose === "reflection") return () => true;
@@ -220,8 +222,8 @@ function isFirst(state: TaskState | undefined, { taskAttempt }: LlmCall): boolea
 }
 
 /**
- * Returns the call of a judge of a restored output: the one with the same request, otherwise the
- * next one with the same purpose.
+ * Returns the call of a judge of a restored output. This is the call with the same request,
+ * otherwise the next call with the same purpose.
  */
 function findJudging(
   state: TaskState,

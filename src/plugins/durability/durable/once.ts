@@ -4,11 +4,11 @@ import { requireFunction, requireText } from "../../../contracts/validation.js";
 import { KEPT_STEPS } from "./kept-steps.js";
 
 /**
- * Executes a step of a handler once: a resumed run gets its result from the journal, as JSON data.
+ * Executes a step of a handler once. A resumed run gets the result from the journal, as JSON data.
  * `name` is unique in the handler. `work` receives a key that is the same in each execution, for
- * services with idempotency keys. Without `durable()` the work is simply executed.
- * @throws ValidationError for a blank name, or one that the handler has already used; the error of
- * `work`, which is then repeated.
+ * services with idempotency keys. Without `durable()`, the work is executed in each execution.
+ * @throws ValidationError for a blank name, or a name that the handler has already used. The error
+ * of `work`; a later execution repeats the work.
  */
 export async function once<T>(
   ctx: TaskContext,

@@ -7,14 +7,14 @@ import { requireUnsealed } from "../shared/sealed/sealed-data.js";
 import { inputsAsJson, inputsHash } from "../shared/kept-inputs.js";
 import type { KeptState } from "./run-journal.js";
 
-/** Generated ids: they differ in each execution. */
+/** Matches generated ids, which differ in each execution. */
 const RANDOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const LONGEST_ID = 200;
 
 /**
  * Opens the journal of a run that begins.
  * @throws ValidationError for an id that can't be stored, and for inputs or an ensemble that differ
- * from those of the run with this id; RunInUseError; JournalError.
+ * from the stored run; RunInUseError; JournalError.
  */
 export async function openJournalOf(
   run: HookRun,
@@ -40,7 +40,7 @@ export async function openJournalOf(
   o.signal.throwIfAborted();
   requireSame(claim.record, start);
   if (claim.record.status === "completed") {
-    await giveBack(claim, journal); // completed since the lookup
+    await giveBack(claim, journal); // the run has completed since the lookup
     return { claim: undefined, entries: claim.entries, execution: claim.record.executions };
   }
   // The claim lasts as long as the execution. Its entries are released as they are answered.

@@ -4,7 +4,9 @@ import type { TaskStates } from "./task-states.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { asFields } from "../../../util/objects.js";
 
-/** Decisions of people and external changes: made once, then answered from the journal. */
+/**
+ * Decisions of people and external changes. Each is made once, and then answered from the journal.
+ */
 export class OutsideSteps {
   readonly #counts = new Map<string, number>();
 
@@ -33,7 +35,7 @@ export class OutsideSteps {
     return value;
   }
 
-  /** Reports a call that an earlier execution began; otherwise records its start. */
+  /** Reports a call that an earlier execution began. Otherwise records its start. */
   async #begin(key: string, task: string, begunAt: (at: Date) => void): Promise<void> {
     const at = asFields(this.journal.index.get(key)?.value)?.["at"];
     if (typeof at === "string") return begunAt(new Date(at));

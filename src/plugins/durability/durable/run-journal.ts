@@ -10,21 +10,21 @@ import { EntryIndex } from "./entry-index.js";
 import { isRedacted } from "./kept-values.js";
 import { survivesJson } from "../../../util/json/json-fidelity.js";
 
-/** Maximum time in which a failed write to a journal is repeated. */
+/** Maximum time in milliseconds in which a failed write to a journal is repeated. */
 const TRIES_MS = 30_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 2_000;
 
 /** The stored state of a run at the start of an execution. */
 export interface KeptState {
-  /** Absent for a run that has ended: the journal answers everything. */
+  /** Absent for a run that has ended, because the journal then answers everything. */
   readonly claim: Claim | undefined;
   readonly entries: readonly KeptEntry[];
   /** The number of executions, including this one. */
   readonly execution: number;
 }
 
-/** Entries that are written when their task needs them: see `keep`. */
+/** With `keep: "tasks"`, the entries that are written only when their task needs them. */
 type Buffered = Map<string, JournalEntry[]>;
 
 /** The journal of one run, as used by its taps. */
@@ -64,7 +64,7 @@ export class RunJournal {
   }
 
   /**
-   * Whether secrets were removed from an entry of the run, so that texts of this execution may lack
+   * Whether secrets were removed from an entry of the run. Texts of this execution may then lack
    * them.
    */
   get hasRedacted(): boolean {
@@ -88,7 +88,8 @@ export class RunJournal {
   }
 
   /**
-   * Writes an entry; it is on disk when the promise resolves. Ends the run if that fails.
+   * Writes an entry. The entry is on disk when the promise resolves. If the write fails, the run
+   * ends.
    * @throws JournalError, RunFencedError
    */
   async write(entry: JournalEntry): Promise<void> {
@@ -108,7 +109,7 @@ export class RunJournal {
     return Buffer.byteLength(text) <= this.settings.maxEntryBytes;
   }
 
-  /** Like `write` if calls are stored; otherwise the entry waits for `flush`. */
+  /** Writes the entry if calls are stored. Otherwise the entry waits for `flush`. */
   async writeStep(entry: JournalEntry): Promise<void> {
     if (this.settings.keep === "calls") return this.write(entry);
     const waiting = this.#buffered.get(entry.task);
@@ -185,8 +186,9 @@ export class RunJournal {
 }
 
 /**
- * Repeats a failed operation of a journal for half a minute. @throws the last error; at once an
- * error that is no JournalError.
+ * Repeats a failed operation of a journal for half a minute. An error that is not a JournalError is
+ * thrown at once.
+ * @throws the last error
  */
 export async function retried<T>(run: HookRun, work: () => Promise<T>): Promise<T> {
   const clock = run.get(Tokens.Clock);

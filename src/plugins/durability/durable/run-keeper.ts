@@ -22,8 +22,8 @@ export class RunKeeper implements OutsideAccess, KeptSteps {
   readonly #checkedStores = new WeakSet<object>();
   readonly #runs = new Map<Pick<HookRun, "id">, DurableRun>();
   /**
-   * The runs that write to a journal, by id: one for each id. Others are answered; there may be
-   * several with one id.
+   * The runs that write to a journal, by id, one for each id. Other runs are answered from the
+   * journal. Several of them may have the same id.
    */
   readonly #writing = new Map<string, DurableRun>();
   /** Runs that wait for their claim. */
@@ -151,8 +151,8 @@ function placeOf(
 }
 
 /**
- * Counts calls under the run that this one joined, if that run is durable, with this plugin or with
- * the plugin of another kernel.
+ * Counts calls under the run that this run joined, if that run is durable. That run may use this
+ * plugin or the plugin of another kernel.
  */
 function keptParentOf({ id, parent }: HookRun): ((calls: readonly KeptCall[]) => void) | undefined {
   const keeper = parent?.find(KEPT_STEPS);

@@ -7,7 +7,10 @@ import { sumCost } from "../../../contracts/metrics.js";
 import { toJsonValue } from "../../../util/json/to-json-value.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Maximum number of task outputs in the result of a run, which is one text that lists of runs read. */
+/**
+ * Maximum number of task outputs in the result of a run. The result is one text, which lists of
+ * runs read.
+ */
 const MOST_OUTPUTS = 1_000;
 
 /** The end of an execution, from `afterRun`. */
@@ -25,9 +28,10 @@ export function claimEndOf(
   const exitReason = output?.exitReason ?? "ERROR";
   const outputs = output?.taskOutputs ?? [];
   const omitted = Math.max(0, outputs.length - MOST_OUTPUTS);
-  const shown = <T>(value: T): T => (o.sealed ? toJsonValue(value) : run.redactValue(value)) as T; // of the same shape
+  // Keeps the shape of the value.
+  const shown = <T>(value: T): T => (o.sealed ? toJsonValue(value) : run.redactValue(value)) as T;
   const text = (value: string): string => (o.sealed ? value : run.redact(value));
-  const roles = new Map<string, string>(); // of many tasks
+  const roles = new Map<string, string>(); // the agent roles of many tasks
   const role = (name: string): string => {
     const known = roles.get(name) ?? text(name);
     roles.set(name, known);

@@ -3,7 +3,7 @@ import type { RunKeeper } from "./run-keeper.js";
 
 const name = "durable";
 
-/** The taps of `durable()`. Their lanes and orders are listed in docs/durability.md. */
+/** Adds the taps of `durable()`. `docs/durability.md` lists their lanes and orders. */
 export function tapJournal(hooks: EnsembleHooks, keeper: RunKeeper): void {
   hooks.beforeRun.tap({ name, lane: "policy", order: "pre" }, (call) => keeper.open(call));
   hooks.afterRun.tap({ name, lane: "transform", order: "post" }, (call) => keeper.end(call));
@@ -19,7 +19,8 @@ function tapTasks(hooks: EnsembleHooks, keeper: RunKeeper): void {
   beforeTask.tap({ name, lane: "answer", order: "pre" }, (call) =>
     keeper.of(call.run)?.tasks.answer(call),
   );
-  // Calls of judges of an output are repeated when the output is answered; others are not.
+  // Model calls of the judges of an output are repeated when the output is answered. Other calls
+  // are not repeated.
   afterTask.tap({ name, lane: "transform", order: "pre" }, (call) => {
     keeper.of(call.run)?.tasks.judge(call);
     return keeper.of(call.run)?.tasks.fail(call);

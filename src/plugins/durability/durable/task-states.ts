@@ -4,18 +4,21 @@ import type { JudgingCall, KeptCall, KeptTask } from "./kept-values.js";
 
 /** The state of a task in progress in this execution. */
 export interface TaskState {
-  /** `{identity}@{attempt}`: names the task in keys. */
+  /** `{identity}@{attempt}`. Names the task in keys. */
   readonly place: string;
   /** The call after the taps of `beforeTask`. */
   call: TaskCall;
   /** Model calls that led to its output, or that followed its acceptance. */
   readonly calls: KeptCall[];
-  /** Model calls of the last judgement of its output. They are repeated when the output is judged again. */
+  /**
+   * Model calls of the last judgement of its output. They are repeated when the output is judged
+   * again.
+   */
   judging: JudgingCall[];
   phase: "working" | "judging" | "accepting";
   /** Whether the review lane completed. Otherwise a review ended the run. */
   reviewed: boolean;
-  /** Whether other tasks ran on its behalf. */
+  /** Whether the task started other tasks. */
   isParent: boolean;
   /** Whether another process executed it. */
   isGiven: boolean;
@@ -63,7 +66,10 @@ export class TaskStates {
     return state;
   }
 
-  /** Called when a task has its output. Keeps the states of tasks whose place does not follow from their id, because later calls are named by the place. */
+  /**
+   * Called when a task has its output. Keeps the states of tasks whose place does not follow from
+   * their id. Later calls need the place of such a task.
+   */
   forget({ place, call: { taskId } }: TaskState): void {
     if (place === placeAt(taskId, 1)) this.#states.delete(taskId);
   }
@@ -72,7 +78,10 @@ export class TaskStates {
     return this.#states.get(taskId);
   }
 
-  /** Returns the name of the current attempt of the task. `attempt` is used for a task that has not started: 0 while its agent is created. */
+  /**
+   * Returns the name of the current attempt of the task. `attempt` is used for a task that has not
+   * started. It is 0 while the agent of the task is created.
+   */
   placeOf(taskId: string, attempt: number): string {
     const state = attempt === 0 ? undefined : this.#states.get(taskId);
     return state?.place ?? placeAt(taskId, attempt);

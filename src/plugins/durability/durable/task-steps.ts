@@ -61,7 +61,7 @@ export class TaskSteps {
     this.#definitions = new Definitions(around.schemas);
   }
 
-  /** Starts an attempt: restores the prompt sections that plugins added in an earlier execution. */
+  /** Starts an attempt. Restores the prompt sections that plugins added in an earlier execution. */
   begin(call: TaskCall): void | Replace<Pick<TaskCall, "promptSections">> {
     const state = this.tasks.begin(call);
     const sections = this.#sectionsOf(state.place);
@@ -69,7 +69,7 @@ export class TaskSteps {
     return replace({ promptSections: sections });
   }
 
-  /** Answers the task before its work begins; its sections are complete. */
+  /** Answers the task before its work begins. Its sections are complete. */
   async answer(call: TaskCall): Promise<void | Answer<TaskAnswer>> {
     const state = this.tasks.resume(call);
     const { index } = this.journal;
@@ -82,7 +82,8 @@ export class TaskSteps {
     if (found === undefined) return this.#begins(state, call);
     const { entry } = found;
     const kept = taskIn(entry);
-    if (kept.parent === true) return undefined; // its calls and the tasks that it ran are answered
+    // The calls and the started tasks of the task are answered instead.
+    if (kept.parent === true) return undefined;
     if (!found.isSame && !(await this.#counts(state, entry, kept))) return undefined;
     return this.#restored(state, entry, kept);
   }
@@ -91,7 +92,7 @@ export class TaskSteps {
   judge({ taskId }: TaskCall): void {
     const state = this.tasks.of(taskId);
     if (state === undefined) return;
-    state.calls.push(...state.judging); // of judges of an earlier text
+    state.calls.push(...state.judging); // the calls of judges of an earlier text
     state.judging = [];
     state.phase = "judging";
   }
@@ -117,8 +118,8 @@ export class TaskSteps {
   }
 
   /**
-   * Called when a restored output has passed the policies; no commit follows. Writes the work of
-   * another process.
+   * Called when a restored output has passed the policies. No commit follows. Writes the output if
+   * another process executed the task.
    */
   async answered(call: AfterTask): Promise<void> {
     const state = call.outcome === "answered" ? this.tasks.of(call.taskId) : undefined;
@@ -174,7 +175,7 @@ export class TaskSteps {
   }
 
   /**
-   * Begins a task that is not answered: completed steps are not repeated, and another process may
+   * Begins a task that is not answered. Completed steps are not repeated, and another process may
    * execute the rest.
    */
   async #begins(state: TaskState, call: TaskCall): Promise<void | Answer<TaskAnswer>> {
@@ -202,7 +203,7 @@ export class TaskSteps {
     throw restoreError(error);
   }
 
-  /** Whether the output counts although the definition of the task has changed. */
+  /** Whether the output is used although the definition of the task has changed. */
   async #counts(state: TaskState, entry: KeptEntry, kept: KeptTask): Promise<boolean> {
     const difference = definitionDifference(kept.definition, definitionOf(state.definition ?? []));
     const verdict = await decideChange(this.journal, { task: state.place, entry, difference });
@@ -244,7 +245,8 @@ export class TaskSteps {
     const { raw, parsed, toolCallCount, agentRole } = output;
     const { agent } = state.call;
     const hasType = state.call.task.outputType !== undefined;
-    // A value that JSON would change is parsed from the text again, if a schema does that.
+    // If JSON would change the value and there is a schema, the value is not stored, but parsed
+    // from the text again.
     const keepsValue =
       parsed !== undefined && parsed !== raw && !(hasType && !survivesJson(parsed));
     return {

@@ -29,12 +29,13 @@ export class ToolSteps {
 
   /** Returns the result of the call in an earlier execution. */
   async answer(call: ToolCallContext): Promise<void | Answer<ToolResult>> {
-    if (call.tool.delegates === true) return undefined; // its tasks are answered
+    // The tasks that the tool starts are answered.
+    if (call.tool.delegates === true) return undefined;
     const hash = inputHashOf(call);
     const found = this.journal.index.find(toolEntryKey(call), (entry) => entry.hash === hash);
     if (found?.isSame !== true) {
       this.journal.requireOpen(`tool call ${call.idempotencyKey} (${call.tool.name})`);
-      return undefined; // the model makes another call with an old id
+      return undefined; // the model makes another call with an earlier id
     }
     const { entry } = found;
     if (entry.kind === "tool") return answer(this.#resultOf(call, entry));
@@ -42,7 +43,10 @@ export class ToolSteps {
     return result === undefined ? undefined : answer(result);
   }
 
-  /** Called at the start of a call: writes the intent if the call must not be repeated automatically. */
+  /**
+   * Called at the start of a call. Writes the intent if the call must not be repeated
+   * automatically.
+   */
   async begin(call: ToolCallContext): Promise<void> {
     if (call.tool.delegates === true) return;
     this.journal.requireOpen(`tool call ${call.idempotencyKey}`);
@@ -57,7 +61,10 @@ export class ToolSteps {
     });
   }
 
-  /** Whether a review was requested within a call that must not be repeated automatically. Ending the run there would put the call in doubt. */
+  /**
+   * Returns whether a review was requested within a call that must not be repeated automatically.
+   * Ending the run there would put the call in doubt.
+   */
   isWithinDelicateCall({ taskId, toolName, callId }: StoredReview): boolean {
     for (const call of this.#begun.values()) {
       const isAsking = call.tool.name === toolName && call.call.id === callId;
@@ -66,7 +73,7 @@ export class ToolSteps {
     return false;
   }
 
-  /** Called at the end of a call: writes the result for the model. */
+  /** Called at the end of a call. Writes the result for the model. */
   async settle(call: AfterToolCall): Promise<void> {
     if (!this.#begun.delete(call.idempotencyKey)) return;
     const value = outcomeOf(call);
@@ -102,7 +109,10 @@ export class ToolSteps {
     );
   }
 
-  /** Settles a call in doubt: returns the result that a reviewer entered, or `undefined` if the call is repeated. */
+  /**
+   * Settles a call in doubt. Returns the result that a reviewer entered, or `undefined` if the call
+   * is repeated.
+   */
   async #doubtful(call: ToolCallContext, entry: KeptEntry): Promise<ToolResult | undefined> {
     this.journal.requireOpen(`the result of tool call ${call.idempotencyKey}`);
     const resume = this.#resume(call);
@@ -122,7 +132,10 @@ function toolEntryKey(call: ToolCallContext): string {
   return `K:${partsOfKey(call).join("/")}/${call.tool.name}`;
 }
 
-/** The idempotency key without the id of the run: `{identity}@{attempt}`, and the use of the tool. Only the identity has an `@` that is not escaped. */
+/**
+ * Returns the parts of the idempotency key without the id of the run: `{identity}@{attempt}`, and
+ * the use of the tool. Only the `@` after the identity is not escaped.
+ */
 function partsOfKey({ run, idempotencyKey }: ToolCallContext): readonly [string, string] {
   const key = idempotencyKey.slice(run.id.length + 1);
   const end = key.indexOf("/", key.lastIndexOf("@"));
@@ -146,7 +159,10 @@ function jsonTextOf(input: unknown): string {
   }
 }
 
-/** Returns the entry for the end of a call; `undefined` for an end that the model does not receive, because the call is then repeated. */
+/**
+ * Returns the entry for the end of a call. Returns `undefined` for an end that the model does not
+ * receive, because the call is then repeated.
+ */
 function outcomeOf(call: AfterToolCall): KeptTool | undefined {
   if (call.outcome === "ok") {
     const { ok, output, errorMessage = "", structured } = call.result;

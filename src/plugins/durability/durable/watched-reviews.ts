@@ -10,7 +10,7 @@ import type { Journal } from "../../../contracts/journal.js";
 /** Called with each question that a run waits for. Returns a function that ends the wait. */
 type OnWait = (review: StoredReview) => () => void;
 
-/** The inbox of a journal for runs. It tracks the questions that they wait for. */
+/** The review store of a journal for runs. Tracks the questions for which runs wait. */
 export class WatchedReviews implements ReviewStore {
   readonly #journal: () => Journal;
   readonly #onWait: OnWait;

@@ -5,8 +5,8 @@ import { JournalRuns } from "./kept-runs.js";
 import { openJournal, sealedWith } from "./open-journal.js";
 
 /**
- * Connects to the stored runs at an address: lists, shows, cancels, settles, forks and deletes
- * them, and answers their reviews. Pass the `encryptionKey` of `durable()`; without it, encrypted
+ * Connects to the stored runs at an address. Lists, shows, cancels, settles, forks and deletes the
+ * runs, and answers their reviews. Pass the `encryptionKey` of `durable()`. Without it, encrypted
  * entries can't be read.
  *
  * @throws ValidationError for an invalid address; the methods reject with JournalError if the

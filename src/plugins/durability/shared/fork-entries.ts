@@ -2,12 +2,12 @@ import type { KeptEntry } from "../../../contracts/journal.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { knownNames } from "../../../contracts/validation.js";
 
-/** The task of entries that belong to no task. */
+/** The task of entries that do not belong to a task. */
 const NO_TASK = "run";
 
 /**
- * Returns the entries of a run without those of the task `from` and of all later tasks; all entries
- * without `from`.
+ * Returns the entries of a run without those of the task `from` and of all later tasks. Without
+ * `from`, returns all entries.
  * @throws ValidationError for a task without an entry.
  */
 export function entriesBefore(
@@ -30,7 +30,8 @@ export function entriesBefore(
 }
 
 /**
- * Returns the ends of the attempts of tasks: the output of an attempt, or that of its successor.
+ * Returns the ends of the attempts of tasks. The end of an attempt is its output, or the output of
+ * its successor.
  */
 function endsOf(entries: readonly KeptEntry[]): ReadonlyMap<string, number> {
   const ends = new Map<string, number>();
@@ -49,7 +50,7 @@ function endsOf(entries: readonly KeptEntry[]): ReadonlyMap<string, number> {
   return ends;
 }
 
-/** Whether a place belongs to the task, or to a task that it delegated to. */
+/** Returns whether a place belongs to the task, or to a delegated task of it. */
 function isPartOf(task: string, name: string): boolean {
   return identityAt(task) === name || task.startsWith(`${name}@`);
 }

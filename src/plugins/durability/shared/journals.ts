@@ -5,7 +5,7 @@ import { openFileJournal } from "./file/file-journal.js";
 import { InMemoryJournal } from "./in-memory/in-memory-journal.js";
 import { openSqlJournal } from "./sql/sql-journal.js";
 
-/** The storage of runs; see the contract. */
+/** The storage of runs. See the contract. */
 export type Journal = Contract;
 
 /** The available journals for `durable({ journal })`. Each is opened at its first call. */

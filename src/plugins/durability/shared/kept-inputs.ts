@@ -19,7 +19,7 @@ export function inputsAsJson(inputs: Inputs): unknown {
   return toJsonValue(inputs);
 }
 
-/** Returns the SHA-256 of the inputs of a run; equal inputs have equal hashes. */
+/** Returns the SHA-256 of the inputs of a run. Equal inputs have equal hashes. */
 export function inputsHash(inputs: Inputs): string {
   const text = canonicalJson(inputsAsJson(inputs));
   const hash = createHash("sha256").update(text).digest("hex");

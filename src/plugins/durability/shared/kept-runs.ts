@@ -47,7 +47,7 @@ export class JournalRuns implements KeptRuns {
     return poisoned === true ? this.#poisoned(filter) : this.#journal().list(filter);
   }
 
-  /** The first page that has poisoned runs. */
+  /** Returns the first page that has poisoned runs. */
   async #poisoned(filter: RunFilter): Promise<RunPage> {
     const journal = this.#journal();
     if (filter.status !== undefined && filter.status !== "running") return { runs: [] };
@@ -171,7 +171,9 @@ function written({
   return { key, task, ...(hash !== undefined && { hash }) };
 }
 
-/** Returns an entry for the fork: idempotency keys begin with the id of the run. */
+/**
+ * Returns an entry for the fork. Replaces the id of the run at the start of its idempotency key.
+ */
 function renamed(
   { at: _, execution: __, ...entry }: KeptEntry,
   from: string,

@@ -7,8 +7,9 @@ import { sealedJournal } from "./sealed/sealed-journal.js";
 import { openSqlJournal } from "./sql/sql-journal.js";
 
 /**
- * Returns the journal of an address: `file:<folder>`, `pglite:<folder>` or `postgres://...`. It is
- * opened at its first call. @throws ValidationError for an invalid address.
+ * Returns the journal of an address: `file:<folder>`, `pglite:<folder>` or `postgres://...`. The
+ * journal is opened at its first call.
+ * @throws ValidationError for an invalid address.
  */
 export function openJournal(url: string): Journal {
   const folder = /^file:(?:\/\/(?=\/))?(.+)$/s.exec(url)?.[1];

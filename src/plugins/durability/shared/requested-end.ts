@@ -2,19 +2,22 @@ import type { ClaimEnd, RunStatus } from "../../../contracts/journal.js";
 
 /** The end of an execution in the form that a journal writes. */
 export interface RequestedEnd extends ClaimEnd {
-  /** Only of a cancelled run. */
+  /** Set only for a cancelled run. */
   readonly cancelReason?: string | undefined;
 }
 
-/** Whether a run with this status waits to be continued, so that a requested cancellation still applies to it. */
+/**
+ * Returns whether a run with this status can be continued, so that a requested cancellation still
+ * applies to it.
+ */
 export function canBeCancelled(status: RunStatus): boolean {
   return status === "waiting" || status === "interrupted";
 }
 
 /**
- * The end of an execution for which a cancellation was requested with `cancelReason`. An execution
- * that ends `waiting` or `interrupted` is `cancelled` instead, because the request would otherwise
- * be lost. Other ends are unchanged.
+ * Returns the end of an execution for which a cancellation was requested with `cancelReason`. An
+ * execution that ends `waiting` or `interrupted` is `cancelled` instead, because the request would
+ * otherwise be lost. Other ends are unchanged.
  */
 export function requestedEnd(end: ClaimEnd, cancelReason: string | undefined): RequestedEnd {
   const { status, waitsFor, result } = end;

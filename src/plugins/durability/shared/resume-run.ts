@@ -9,8 +9,9 @@ import { keptInputs } from "./kept-inputs.js";
 export type ResumeOptions = Omit<RunOptions, "runId">;
 
 /**
- * Continues a stored run with its original inputs and tags. @throws ValidationError for an unknown
- * run, and for inputs that JSON can't represent; the errors of the run.
+ * Continues a stored run with its original inputs and tags.
+ * @throws ValidationError for an unknown run, and for inputs that JSON can't represent; the errors
+ * of the run.
  */
 export async function resumeKept(
   journal: Journal,

@@ -52,7 +52,7 @@ function newestFirst(a: Place, b: Place): number {
 /** @throws ValidationError for an invalid cursor. */
 function placeOf(after: string): Place {
   try {
-    const [startedAt, runId] = JSON.parse(after) as readonly unknown[]; // checked next
+    const [startedAt, runId] = JSON.parse(after) as readonly unknown[]; // checked below
     if (typeof startedAt === "string" && typeof runId === "string") return { startedAt, runId };
   } catch {
     // reported below
@@ -61,7 +61,8 @@ function placeOf(after: string): Place {
 }
 
 /**
- * Whether a run with this status has ended: its reviews have expired, and it can't be cancelled.
+ * Returns whether a run with this status has ended. Its reviews have then expired, and it can't be
+ * cancelled.
  */
 export function isEnded(status: RunStatus | undefined): boolean {
   return status === "completed" || status === "cancelled";

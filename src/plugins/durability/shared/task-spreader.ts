@@ -10,11 +10,13 @@ export interface GivenTask {
   readonly calls: readonly RestoredCall[];
 }
 
-/** Passes tasks of a run to other processes. Bound for one run, by the service that executes it. */
+/**
+ * Passes tasks of a run to other processes. The service that executes a run binds it for the run.
+ */
 export interface TaskSpreader {
   /**
-   * Passes the task to another process; returns `undefined` if this process executes it. Rejects
-   * with the failure of the task, or with the reason of its signal.
+   * Passes the task to another process. Returns `undefined` if this process executes the task.
+   * Rejects with the failure of the task, or with the reason of its signal.
    */
   take(call: TaskCall): Promise<GivenTask> | undefined;
 }

@@ -60,7 +60,7 @@ export class HttpTraffic {
   }
 
   /**
-   * Passed to the protocol's client, which handles redirects: it follows them within the origin
+   * Passed to the protocol's client, which handles redirects and follows them within the origin
    * only.
    */
   readonly fetch: Fetch = async (url, init = {}) => {
@@ -68,7 +68,7 @@ export class HttpTraffic {
     if (cancels !== undefined) this.#letGo(cancels);
     const end = new Cancellation();
     if (init.signal) {
-      setMaxListeners(0, init.signal); // one listener per open request is not a leak
+      setMaxListeners(0, init.signal); // many listeners are expected: one per open request
       end.follow(init.signal);
     }
     if (id !== undefined) this.#open.set(id, { end, isResumable: false });
@@ -86,8 +86,8 @@ export class HttpTraffic {
   };
 
   /**
-   * The client would resume a stream that has event ids, so such a stream ends without being
-   * cancelled.
+   * Ends the stream of a cancelled request. The client would resume a stream that has event ids, so
+   * such a stream ends without being cancelled.
    */
   #letGo(id: string | number): void {
     const open = this.#open.get(id);

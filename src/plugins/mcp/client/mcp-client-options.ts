@@ -46,7 +46,7 @@ export interface McpCallOptions {
    * `"skip"`: the task runs without these tools, and a warning is emitted.
    */
   readonly onUnavailable?: "fail" | "skip" | undefined;
-  /** Limit of the characters of a result's text; the rest is cut. Default 100,000. */
+  /** Limit of the text of a result, in characters. Longer text is cut. Default 100,000. */
   readonly maxOutputLength?: number | undefined;
   /**
    * Limit of the size of a message of the server, in bytes. A larger message ends the connection.
@@ -70,8 +70,8 @@ export interface McpStdioServer extends McpServerCommon {
   readonly command: string;
   readonly args?: readonly string[] | undefined;
   /**
-   * Environment variables of the child process, in addition to PATH, HOME and similar ones. The
-   * child inherits no other variables of this process. Default: none.
+   * Environment variables of the child process, in addition to PATH, HOME and similar variables.
+   * The child inherits no other variables of this process. Default: none.
    */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly cwd?: string | undefined;

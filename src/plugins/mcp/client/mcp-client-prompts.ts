@@ -1,6 +1,6 @@
 /**
  * Placeholder texts for parts of an MCP tool's result that are not text, by name. `{name}` stands
- * for a value; `docs/mcp.md` lists the values of each.
+ * for a value. `docs/mcp.md` lists the values of each text.
  */
 export const MCP_TEMPLATES = Object.freeze({
   "mcp.part": "[{kind}, {mimeType}, {bytes} bytes]",

@@ -24,7 +24,8 @@ const BACKSTOP_MS = 500;
 const MOST_PAGES = 64;
 const MOST_TOOLS = 1_000;
 /**
- * Error code of a local response, created when none can arrive. Outside the range that servers use.
+ * Error code of a local response, created when the server's response can't arrive. Outside the
+ * range that servers use.
  */
 const STREAM_ENDED = -32_999;
 
@@ -48,8 +49,8 @@ interface ServerChannel {
 }
 
 /**
- * The server rejected the request: an unknown tool, or invalid arguments. The connection stays
- * usable.
+ * The server rejected the request because of an unknown tool or invalid arguments. The connection
+ * stays usable.
  */
 export class RequestRefused extends Error {
   constructor(message: string, options: ErrorOptions) {

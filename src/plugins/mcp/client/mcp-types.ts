@@ -36,7 +36,7 @@ export interface McpToolProvider extends DynamicToolProvider, AsyncDisposable {
   resolve(scope?: TaskScope): Promise<readonly AnyTool[]>;
   /**
    * Closes the connection and ends the process of a local server with its process group. Never
-   * rejects; may be called repeatedly. Calls of tools obtained earlier then fail.
+   * rejects. May be called repeatedly. Later calls of tools that were obtained before then fail.
    */
   close(): Promise<void>;
 }

@@ -23,7 +23,10 @@ const PATIENCE_MS = 500;
 /** Validates that a parsed line is a protocol message. */
 export type MessageParser = (value: unknown) => JSONRPCMessage;
 
-/** Only one notification has a listener. Others are dropped before any processing. */
+/**
+ * Returns whether a message is processed. Only one notification has a listener. Others are dropped
+ * before any processing.
+ */
 function isWanted(value: unknown): boolean {
   if (typeof value !== "object" || value === null || !("method" in value) || "id" in value)
     return true;
@@ -132,7 +135,7 @@ export class StdioTransport implements Transport {
     );
   }
 
-  /** Ends the child and its process group. Never rejects; may be called repeatedly. */
+  /** Ends the child and its process group. Never rejects. May be called repeatedly. */
   close(): Promise<void> {
     this.#ending ??= this.#end(true);
     return this.#ending;
@@ -146,7 +149,8 @@ export class StdioTransport implements Transport {
     child?.stdin?.end();
     if (child?.pid !== undefined && isSpoken) await exits(child);
     await this.#group?.end(PATIENCE_MS);
-    if (child?.pid !== undefined) await exits(child); // otherwise it would still count as running
+    // Otherwise the child would still count as running.
+    if (child?.pid !== undefined) await exits(child);
     child?.stdout?.destroy();
     child?.stderr?.destroy();
     this.#over();

@@ -22,7 +22,7 @@ const LONGEST_DESCRIPTION = 8_000;
 const LONGEST_SCHEMA = 100_000;
 const LONGEST_REMOTE_NAME = 512;
 
-/** A tool of an MCP server. Its description and its results come from outside. */
+/** A tool of an MCP server. Its description and its results are external text. */
 export interface McpTool extends AnyTool {
   readonly input: DescribedInput;
   readonly untrusted: true;
@@ -62,8 +62,8 @@ function declaredEffect({ annotations }: RemoteTool): "read" | "write" | "send" 
 }
 
 /**
- * The reaction to a call in doubt, by the declaration of the server: repeating an idempotent tool
- * has no further effect.
+ * Returns the reaction to a call in doubt, by the declaration of the server. Repeating an
+ * idempotent tool has no further effect.
  */
 function declaredResume({ annotations }: RemoteTool): "again" | undefined {
   return annotations?.idempotentHint === true ? "again" : undefined;
@@ -100,7 +100,7 @@ export class ToolCatalog {
   }
 
   /**
-   * Marks the list as outdated, so that the next use requests it again. Cheap, since a server may
+   * Marks the list as outdated, so that the next use requests it again. Cheap, because a server may
    * send any number of notifications.
    */
   expire(): void {
@@ -223,7 +223,7 @@ export class ToolCatalog {
       untrusted: true as const,
       effect: server.trustAnnotations ? declaredEffect(remote) : "send",
       resume: server.trustAnnotations ? declaredResume(remote) : undefined,
-      /** Checked at every call: the tool may change while a task uses it. */
+      /** Checked at every call, because the tool may change while a task uses it. */
       // eslint-disable-next-line no-restricted-syntax -- once per listing of the server
       get requireApproval(): boolean {
         return server.requireApproval || changed.has(remote.name);

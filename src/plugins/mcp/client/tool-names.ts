@@ -3,7 +3,10 @@ import { ToolConfigurationError } from "../../../contracts/errors.js";
 /** Limit of the model vendors. */
 const LONGEST_NAME = 64;
 
-/** Returns a tool's name for models: only letters, digits, `_` and `-`; at most 64 characters. */
+/**
+ * Returns a tool's name for models. It has only letters, digits, `_` and `-`, and at most 64
+ * characters.
+ */
 export function toolName(prefix: string, remoteName: string): string {
   return `${prefix}${remoteName}`.replace(/[^a-zA-Z0-9_-]/gu, "_").slice(0, LONGEST_NAME);
 }

@@ -70,8 +70,8 @@ class ResultParts {
   }
 
   /**
-   * Creates a part for the model. Returns false for data that is invalid, of another kind than the
-   * server states, of an unsupported type, or too large.
+   * Creates a part for the model. Returns false for data that is invalid, of another kind than
+   * declared, of an unsupported type, or too large.
    */
   #addPart(
     kind: "image" | "audio" | "resource",
@@ -79,7 +79,8 @@ class ResultParts {
     data: string,
   ): boolean {
     try {
-      // The first bytes show the type of images and audio; what servers say of it is often wrong.
+      // The type of images and audio is detected from the first bytes, because the declared type is
+      // often wrong.
       const part = attachment.fromBase64(
         data,
         kind === "resource" && mimeType !== undefined ? { mediaType: mimeType } : {},

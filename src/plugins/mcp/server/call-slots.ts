@@ -1,7 +1,7 @@
 /** Reports that too many calls are waiting. */
 export class NoSlotError extends Error {}
 
-/** Limits the number of running and of waiting calls. First come, first served. */
+/** Limits the number of running and of waiting calls. Waiting calls start in order of arrival. */
 export class CallSlots {
   readonly #limit: number;
   readonly #waitingLimit: number;

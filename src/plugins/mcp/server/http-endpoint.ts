@@ -99,7 +99,9 @@ function listening(
   });
 }
 
-/** Ends the calls first, so that clients still receive their errors, then the connections. */
+/**
+ * Ends the calls first, so that clients still receive their errors. Then closes the connections.
+ */
 async function shutDown(
   http: HttpServer,
   exchanges: Exchanges,
@@ -114,8 +116,8 @@ async function shutDown(
 }
 
 /**
- * Passes requests to the handler of their protocol revision: stateless since 2026, with sessions
- * before.
+ * Passes requests to the handler of their protocol revision. Revisions since 2026 are stateless.
+ * Earlier revisions use sessions.
  */
 class Exchanges {
   readonly #parts: EndpointParts;

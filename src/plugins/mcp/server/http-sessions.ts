@@ -74,8 +74,8 @@ export class HttpSessions {
   }
 
   /**
-   * Stores the session, and closes another one if necessary, only after the client's first request
-   * was accepted.
+   * Stores the session after the client's first request was accepted. Only then closes another
+   * session if there are too many.
    */
   async #begin(request: Request, parsedBody: unknown): Promise<SessionAnswer> {
     // The id is a secret. An IdGenerator may count, so it is not used.

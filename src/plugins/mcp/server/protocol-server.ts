@@ -49,7 +49,10 @@ function toolOf({ name, description, inputSchema, outputSchema }: Offer): Tool {
   };
 }
 
-/** @throws the protocol's error for an unknown tool; any other failure is a result */
+/**
+ * Answers a call.
+ * @throws the protocol's error for an unknown tool; any other failure is a result
+ */
 async function answerCall(
   sdk: Sdk,
   dispatcher: CallDispatcher,
@@ -76,7 +79,7 @@ async function answerCall(
             method: "notifications/progress",
             params: { ...step, progressToken: token },
           });
-          // on a broken connection the call's signal ends the call
+          // if the connection is broken, the signal of the call ends the call
           sent.push(notice.catch(() => undefined));
         });
   const result = await dispatcher.call(params.name, params.arguments ?? {}, {

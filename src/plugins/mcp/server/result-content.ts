@@ -10,7 +10,10 @@ import {
 
 type ContentOfResult = CallToolResult["content"][number];
 
-/** Converts a part of a tool's result into content of the protocol. Files become resources of the result. */
+/**
+ * Converts a part of a tool's result into content of the protocol. Files become resources of the
+ * result.
+ */
 export function protocolContent(part: ContentPart, index: number): ContentOfResult {
   if (part.type === "text") return { type: "text", text: part.text };
   const source = mediaSourceOf(part.data);

@@ -110,7 +110,7 @@ export class OfferingServer implements McpServer {
     if (this.#closing !== undefined) throw new ValidationError("The MCP server has been closed");
   }
 
-  /** The parts of a new endpoint. Its own dispatcher ends the endpoint's calls. */
+  /** Returns the parts of a new endpoint. Its own dispatcher ends the endpoint's calls. */
   async #parts(): Promise<EndpointParts> {
     this.#refuseClosed();
     const sdk: Sdk = await loadSdk();
@@ -145,7 +145,7 @@ export class OfferingServer implements McpServer {
     }
   }
 
-  /** An observer that throws has no effect. */
+  /** Reports an error to the observer. An observer that throws has no effect. */
   readonly #report = (error: Error): void => {
     try {
       this.#settings.onError?.(error);

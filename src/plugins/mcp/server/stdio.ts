@@ -9,7 +9,7 @@ export interface GuardedStdin {
 }
 
 /**
- * Passes standard input on until `release()`. The stream fails with RefusedMessage when a message
+ * Forwards standard input until `release()`. The stream fails with RefusedMessage when a message
  * exceeds a limit.
  */
 export function guardStdin(maxBytes: number): GuardedStdin {
@@ -28,7 +28,7 @@ export function guardStdin(maxBytes: number): GuardedStdin {
   });
   stream.on("error", () => undefined); // the transport listens while it is open
   const forget = finished(stdin, { writable: false }, (error) => {
-    if (error) stream.destroy(error); // pipe() passes on only the end
+    if (error) stream.destroy(error); // `pipe()` forwards only the end
   });
   stdin.pipe(stream);
   return {
@@ -50,8 +50,8 @@ export interface ReservedStdout {
 }
 
 /**
- * Reserves standard output for the protocol. Until `release()` all other output goes to standard
- * error.
+ * Reserves standard output for the protocol. Until `release()`, all other output is written to
+ * standard error.
  */
 export function reserveStdout(): ReservedStdout {
   const { stdout, stderr } = process;
@@ -61,7 +61,7 @@ export function reserveStdout(): ReservedStdout {
     write: (chunk: Uint8Array, _encoding, done) =>
       void write(chunk, (error) => done(error ?? null)),
   });
-  // the stream above has reported the error; without a listener the process would end
+  // the stream above has reported the error, and without a listener the process would end
   const ignore = (): void => undefined;
   stdout.on("error", ignore);
   const redirect = ((...args: Parameters<typeof stderr.write>) =>

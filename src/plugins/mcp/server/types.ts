@@ -40,14 +40,14 @@ export interface McpServingSettings {
 
 /** Options of `server.http()`. */
 export interface McpHttpOptions {
-  /** Default 0: a free port, see `url`. */
+  /** The port. Default 0: a free port, see `url`. */
   readonly port?: number | undefined;
   /**
    * The address to listen on. An address that other machines can reach needs a `token`. Default
    * `127.0.0.1`.
    */
   readonly host?: string | undefined;
-  /** Default `/mcp`. */
+  /** The path of the endpoint. Default `/mcp`. */
   readonly path?: string | undefined;
   /** Token that clients must send as `Authorization: Bearer {token}`. Default: none is required. */
   readonly token?: string | undefined;
@@ -95,8 +95,8 @@ export interface McpTransport {
 export interface McpServer {
   /**
    * Serves this process's standard input and output. Resolves when the client disconnects or the
-   * server is closed. Meanwhile all other standard output goes to standard error, because it would
-   * corrupt the protocol.
+   * server is closed. Until then, all other standard output is written to standard error, because
+   * it would corrupt the protocol.
    * @throws ValidationError if the package is missing, if stdio is already being served, and after
    * `close()`
    */

@@ -1,6 +1,6 @@
 import { JsonScanner } from "../../../util/json/scanner.js";
 
-/** Recursive code would overflow the stack on deeper documents. */
+/** Maximum depth of documents. Recursive code would overflow the stack on deeper documents. */
 const DEEPEST = 200;
 /**
  * Maximum number of objects, lists, items and fields of a message. Parsing and checking more would
@@ -11,7 +11,7 @@ export const MOST_PARTS = 50_000;
 const NEWLINE = 10;
 const RETURN = 13;
 
-/** Reports a message that exceeds a limit and is not read. */
+/** The error for a message that exceeds a limit and is not read. */
 export class RefusedMessage extends Error {
   constructor(message: string) {
     super(message);

@@ -1,7 +1,10 @@
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 
-/** @throws ValidationError naming the first of `texts` that is not a text */
+/**
+ * Checks texts to embed.
+ * @throws ValidationError that names the first of `texts` that is not a text
+ */
 export function checkEmbeddableTexts(texts: unknown): void {
   if (!Array.isArray(texts))
     throw new ValidationError(`embed() texts must be an array, got: ${preview(texts)}`);

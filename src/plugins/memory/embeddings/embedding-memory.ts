@@ -100,7 +100,7 @@ class EmbeddingMemory implements MemoryStore {
   ): Promise<void> {
     checkScope(scope);
     const copy = frozenEntry(entry);
-    mayWrite(); // a write that is sure to fail should not cost a model call
+    mayWrite(); // a write that will fail should not cost a model call
     const vector = await this.#texts.of(copy.content, { operation, scope });
     mayWrite();
     await this.#ask(operation, scope, () => this.#vectors.add(scope, copy, vector));
@@ -200,8 +200,8 @@ class SharedEmbeddingMemory extends EmbeddingMemory implements SharedMemoryStore
 /** Further options of a semantic memory. */
 export interface EmbeddingMemoryOptions {
   /**
-   * Minimum similarity to the query, -1 to 1; entries below are omitted. The table of the models
-   * lists useful values. Default -1: the nearest entries at any distance.
+   * Minimum similarity to the query, from -1 to 1. Entries with a lower similarity are omitted. The
+   * table of the models lists useful values. Default -1: the nearest entries at any distance.
    */
   readonly minScore?: number | undefined;
 }

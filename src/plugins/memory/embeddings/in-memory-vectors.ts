@@ -29,8 +29,8 @@ function cosine(vectors: Float32Array, start: number, query: Float32Array): numb
 }
 
 /**
- * Returns the vectors of the rows that are kept. Copies contiguous ranges, because mostly the
- * oldest rows are removed.
+ * Returns the vectors of the kept rows. Copies contiguous ranges, because usually the oldest rows
+ * are removed.
  */
 function stayingVectors(
   { rows, vectors }: Index,

@@ -1,7 +1,8 @@
 /**
  * Program of the sentence encoder's thread. The package is slow, and its import replaces the error
- * handlers of its thread; in a worker the process keeps its own. Its time grows with the square of
- * the text's length. A long text is therefore split into passages whose vectors are added.
+ * handlers of its thread. In a worker, the handlers of the process are unchanged. The time of an
+ * embedding grows with the square of the text's length. A long text is therefore split into
+ * passages whose vectors are added.
  */
 export const SENTENCE_ENCODER_PROGRAM = `
 const PASSAGE = 250;

@@ -11,8 +11,8 @@ const PACKAGES = "@energetic-ai/core @energetic-ai/embeddings @energetic-ai/mode
 /** An embedding model with a worker thread. */
 export interface SentenceEncoder extends EmbeddingModel {
   /**
-   * Ends the thread; the next call starts another. Calling it is optional: an idle thread does not
-   * keep the process alive.
+   * Ends the thread. The next call starts another. Calling it is optional, because an idle thread
+   * does not keep the process alive.
    */
   close(): Promise<void>;
 }
@@ -42,9 +42,9 @@ function findPackages(): Readonly<Record<string, string>> {
 /**
  * Runs Google's Universal Sentence Encoder (lite, English) on this machine. Its vectors have 512
  * dimensions and represent meaning, so texts without common words can be near each other. The
- * packages contain the weights; nothing is downloaded. It runs in a worker thread with about 200 MB
- * of memory, and the first call takes about a second. Only the first 4,000 characters of a text
- * count.
+ * packages contain the weights, so nothing is downloaded. The encoder runs in a worker thread with
+ * about 200 MB of memory. The first call takes about a second. Only the first 4,000 characters of a
+ * text are used.
  *
  * `embed` rejects with ValidationError if the optional packages are not installed, and with
  * ModelCallError if the model fails.

@@ -5,7 +5,7 @@ import { changeLine, storeLine } from "./record.js";
 import { toError } from "../../../util/errors.js";
 
 /**
- * Maximum number of changes per batch. A batch is encoded without yielding; the next one starts
+ * Maximum number of changes per batch. A batch is encoded without yielding. The next batch starts
  * immediately.
  */
 const BATCH_CHANGES = 1_000;

@@ -42,7 +42,7 @@ export interface FileStoreOptions {
 
 /** Maximum length of an entry as JSON, because an entry is parsed without yielding. */
 const MAX_ENTRY_CHARACTERS = 8 << 20;
-/** Weight of an eviction in a batch: it reads all entries of its scope. */
+/** Weight of an eviction in a batch. An eviction reads all entries of its scope. */
 const EVICTION_SIZE = 64 << 10;
 
 const HINTS: Readonly<Record<string, string>> = {
@@ -230,7 +230,7 @@ class FileStore implements SharedMemoryStore {
     );
   }
 
-  /** Opens the file once. A failure is not cached: the next call tries again. */
+  /** Opens the file once. A failure is not cached, so that the next call tries again. */
   #open(): Promise<WriteLog> {
     if (this.#opening === undefined) {
       const opening = this.#openWriteLog();
@@ -289,11 +289,11 @@ class FileStore implements SharedMemoryStore {
 }
 
 /**
- * Creates a persistent store: one append-only file of JSON lines, compacted when most of it is
- * garbage. An entry is on disk when `store` resolves. The first call opens the file and creates its
- * folder. A relative path is resolved against the current folder of the moment when the store is
- * created. One object at a time may use the file: while it is open, calls of others reject with
- * MemoryStoreError. `retrieve` returns the latest entries, oldest first.
+ * Creates a persistent store. The store is one append-only file of JSON lines, compacted when most
+ * of it is garbage. An entry is on disk when `store` resolves. The first call opens the file and
+ * creates its folder. A relative path is resolved against the current folder when the store is
+ * created. Only one object at a time may use the file. While the file is open, calls of other
+ * objects reject with MemoryStoreError. `retrieve` returns the latest entries, oldest first.
  *
  * The methods reject with FileFormatError for a file of another kind or with a damaged line.
  * @throws ValidationError for an invalid path or option

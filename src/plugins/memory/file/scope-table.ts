@@ -38,7 +38,7 @@ interface Scope {
   bytes: number;
 }
 
-/** A scope as readers see it. */
+/** A scope as returned to readers. */
 export interface ScopeView {
   readonly version: number;
   readonly entries: readonly ScopeEntry[];
@@ -67,7 +67,7 @@ export class ScopeTable {
     return this.#scopes.get(scope) ?? this.#base?.view(scope) ?? EMPTY;
   }
 
-  /** Returns all scopes that were ever written to. */
+  /** Returns all scopes that were written to. */
   all(): Iterable<[string, ScopeView]> {
     return this.#scopes;
   }
@@ -87,7 +87,7 @@ export class ScopeTable {
   }
 
   /**
-   * Returns a table for changes that may be discarded. This table does not see them before
+   * Returns a table for changes that may be discarded. This table does not contain them before
    * `commit`.
    */
   draft(): ScopeTable {

@@ -57,8 +57,8 @@ class LineReader {
 }
 
 /**
- * Returns `undefined` for invalid JSON or UTF-8; the checks then report what is missing. The
- * parser's own message would reveal the file's content.
+ * Parses a line. Returns `undefined` for invalid JSON or UTF-8, so that the checks report what is
+ * missing. The parser's own message would reveal the file's content.
  */
 function parseRecord(line: Buffer): unknown {
   try {
@@ -70,8 +70,8 @@ function parseRecord(line: Buffer): unknown {
 
 /**
  * Reads a file in chunks, so that the event loop is not blocked.
- * @throws FileFormatError for a file of another kind, and for an invalid record, except at the end
- * of the file where a write was interrupted
+ * @throws FileFormatError for a file of another kind, and for an invalid record. An incomplete
+ * record at the end of the file, where a write was interrupted, is no error.
  */
 export async function readWriteLog(file: FileHandle, path: string): Promise<ReadWriteLog> {
   const reader = new LineReader(path);

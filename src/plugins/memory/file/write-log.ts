@@ -29,8 +29,8 @@ export class WriteLog {
   #file: FileHandle;
   #size: number;
   /**
-   * The size at which the file is checked for garbage: twice the size after the last compaction,
-   * and at least 64 KiB.
+   * The size in bytes at which the file is checked for garbage. It is twice the size after the last
+   * compaction, and at least 64 KiB.
    */
   #compactAt: number;
   #folderIsSynced = true;
@@ -80,7 +80,7 @@ export class WriteLog {
   }
 
   /**
-   * Whether the file must be opened again: another process has taken the file or its lock, or its
+   * Whether the file must be opened again. Another process has taken the file or its lock, or its
    * content is unknown.
    */
   get isLost(): boolean {

@@ -31,7 +31,7 @@ class InMemoryStore implements SharedMemoryStore {
   readonly #locks = new ScopeLocks();
 
   /**
-   * An accessor, not a field: checks of options list own fields, and would report this one when the
+   * An accessor, not a field. Checks of options list own fields, and would report a field when the
    * store is used as `memory`.
    */
   get isVolatile(): boolean {

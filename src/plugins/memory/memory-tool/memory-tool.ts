@@ -60,9 +60,9 @@ interface MemoryPlace {
 }
 
 /**
- * Creates tools with which a model stores and searches memories: `storeMemory(key, value)` and
- * `retrieveMemory(query)` in one scope of a store. Entries are only added; a key may occur more
- * than once. Writes pass the `beforeMemoryWrite` hooks, as the writes of tasks do.
+ * Creates tools with which a model stores and searches memories in one scope of a store:
+ * `storeMemory(key, value)` and `retrieveMemory(query)`. Entries are only added. A key may occur
+ * more than once. Writes pass the `beforeMemoryWrite` hooks, as the writes of tasks do.
  * @throws ValidationError for a blank scope, an invalid store or an invalid option
  */
 export function memoryTool(
@@ -122,7 +122,8 @@ function storingTool(name: string, { scope, store }: MemoryPlace): AnyTool {
       'Stores a fact or piece of information for future reference, under a short key. Example: {"key": "office", "value": "The office is in Kiel."}',
     effect: "write",
     timeoutMs: CALL_MS,
-    replay: "run", // a replay must store again: later reads in the run are not recorded
+    // A replay must store again, because later reads in the run are not recorded.
+    replay: "run",
     input: textArguments({
       key: { description: "What the fact is about, in a word or two", examples: ["office"] },
       value: {

@@ -2,7 +2,7 @@ import type { JsonSchema, OutputSchema } from "../../../contracts/types.js";
 import { isObject } from "../../../util/objects.js";
 
 /**
- * Declares arguments that are all texts. Accepts any object: a missing or non-text value counts as
+ * Declares arguments that are all texts. Accepts any object. A missing or non-text value counts as
  * blank, which the tool reports itself. `properties` maps each name to its description for the
  * model.
  */

@@ -2,7 +2,7 @@ import type { EmbeddingModel } from "../../../contracts/embedding.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 
-/** @throws ValidationError unless `model` has an `embed` method. */
+/** Checks a model. @throws ValidationError unless `model` has an `embed` method. */
 export function checkEmbeddingModel(model: unknown): asserts model is EmbeddingModel {
   if (model === undefined || model === null)
     throw new ValidationError("embeddingModel must not be null");

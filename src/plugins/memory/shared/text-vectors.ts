@@ -11,8 +11,8 @@ export interface Doing {
 }
 
 /**
- * Number of cached queries. A task searches several scopes with the same query, and so do its
- * further attempts. The cache saves model calls.
+ * Number of cached queries. A task searches several scopes with the same query, as do its further
+ * attempts. The cache saves model calls.
  */
 const KEPT_QUERIES = 64;
 
@@ -46,8 +46,8 @@ export class TextVectors {
 
   /**
    * Embeds a text.
-   * @throws MemoryStoreError if the model fails, or does not return exactly one vector of finite
-   * numbers with the same length as before and not all zeros
+   * @throws MemoryStoreError if the model fails or returns an invalid vector. A valid result is
+   * exactly one vector of finite numbers, not all zeros, with the same length as before.
    */
   async of(text: string, doing: Doing): Promise<readonly number[]> {
     let vectors: readonly (readonly number[])[];

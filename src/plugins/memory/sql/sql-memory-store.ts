@@ -234,12 +234,13 @@ export class SqlMemoryStore implements SharedMemoryStore {
 }
 
 /**
- * Creates a memory in PostgreSQL: on a server, or in this process with PGlite. With a `model` it
- * searches by meaning; otherwise it returns the latest entries. Versions and locks are in the
+ * Creates a memory in PostgreSQL: on a server, or in this process with PGlite. With a `model`,
+ * searches are by meaning. Otherwise they return the latest entries. Versions and locks are in the
  * database. Nothing is loaded or connected before the first call, which creates missing tables. The
  * caller must close it.
  *
- * @example const memory = sqlMemoryStore({ url: "pglite:./memory", model: hashedBagOfWords() });
+ * @example
+ * const memory = sqlMemoryStore({ url: "pglite:./memory", model: hashedBagOfWords() });
  * @throws ValidationError for invalid options
  */
 export function sqlMemoryStore(options: SqlMemoryOptions): SharedMemoryStore {

@@ -15,13 +15,13 @@ export interface SqlMemoryOptions {
   readonly url: string;
   /**
    * A model with which the store searches by meaning. Requires the extension pgvector (for PGlite,
-   * the package `@electric-sql/pglite-pgvector`). Default: none; searches return the latest
+   * the package `@electric-sql/pglite-pgvector`). Default: none. Searches then return the latest
    * entries.
    */
   readonly model?: EmbeddingModel | undefined;
   /**
-   * The name of the table, which is created if it is missing: lower-case letters, digits and `_`,
-   * at most 48 characters. A second table with the suffix `_scopes` stores the versions. Default
+   * The name of the table: lower-case letters, digits and `_`, at most 48 characters. The table is
+   * created if it is missing. A second table with the suffix `_scopes` stores the versions. Default
    * `agentensemble_memory`.
    */
   readonly table?: string | undefined;

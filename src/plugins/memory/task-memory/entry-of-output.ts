@@ -26,8 +26,8 @@ export function entryOfOutput({ run, taskId, attempt }: TaskCall, output: TaskOu
 }
 
 /**
- * Returns the value in JSON form. A schema may have converted it into something else, such as a
- * BigInt; then only the text is stored.
+ * Returns the value in JSON form. A schema may have converted the value into something else, such
+ * as a BigInt. Then only the text is stored.
  */
 function plainValue(value: unknown): unknown {
   try {

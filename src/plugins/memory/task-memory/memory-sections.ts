@@ -5,7 +5,7 @@ import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { MemoryTemplateName } from "./task-memory-prompts.js";
 import { escapePart, escapeSection, listItem, oneLine } from "../../../util/text.js";
 
-/** Formats a value that follows a text; see `HookRun.format`. */
+/** Formats a value that follows a text. See `HookRun.format`. */
 type SectionFormat = (value: unknown, text: string) => string;
 
 /** Writes memories as sections of a prompt. No text in them can end its section or open another. */

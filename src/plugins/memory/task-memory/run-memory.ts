@@ -120,8 +120,8 @@ export class RunMemory {
   }
 
   /**
-   * Returns the writes in order. The verdict of a phase's review is no knowledge for other tasks:
-   * it goes only to the task's own scopes.
+   * Returns the writes in order. The verdict of a phase's review is stored only in the task's own
+   * scopes, because other tasks do not need it.
    */
   #writesOf(call: DoneTask): readonly (() => Promise<void>)[] {
     const { longTerm } = this.#team;
@@ -180,9 +180,9 @@ export class RunMemory {
   }
 
   /**
-   * Returns the latest outputs of the run and the outputs in the task's context, because the prompt
-   * then has no separate context section. A context output replaces the run's output of the same
-   * task. The previous output of a revised task is not repeated.
+   * Returns the latest outputs of the run and the outputs in the task's context. The prompt then
+   * has no separate context section. A context output replaces the run's output of the same task.
+   * The previous output of a revised task is not repeated.
    */
   #earlierOutputs({ contextOutputs, revision }: TaskCall, window: number): readonly TaskOutput[] {
     const given = new Set(contextOutputs);

@@ -1,6 +1,6 @@
 /**
- * Texts that add memory to prompts, by name. `{name}` stands for a value; `docs/prompts.md` lists
- * the values of each.
+ * Texts that add memory to prompts, by name. `{name}` stands for a value. `docs/prompts.md` lists
+ * the values of each text.
  */
 export const MEMORY_TEMPLATES = Object.freeze({
   "memory.scope": `## Memory: {scope}

@@ -17,9 +17,9 @@ export class EntryTable {
   }
 
   /**
-   * Adds an entry. `replaces`: also if its key is known. Returns the keys of the entries to remove
-   * and a function that undoes the change; `undefined` if the key is known and the entry changes
-   * nothing.
+   * Adds an entry. With `replaces`, also adds an entry whose key is known. Returns the keys of the
+   * entries to remove and a function that undoes the change. Returns `undefined` if the key is
+   * known and the entry changes nothing.
    */
   take(
     { key, kind, task }: Pick<JournalEntry, "key" | "kind" | "task">,

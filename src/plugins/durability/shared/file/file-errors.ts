@@ -11,8 +11,9 @@ const HINTS = new Map<unknown, string>([
 const HINT = "Choose a folder that this process may read and write.";
 
 /**
- * @throws the same error if it is one of the framework or the reason of the signal; otherwise a
- * JournalError that names the failed step.
+ * Converts errors of `work`.
+ * @throws errors of the framework and the reason of the signal unchanged; otherwise a JournalError
+ * that names the failed step.
  */
 export async function withJournalErrors<T>(
   what: string,

@@ -35,13 +35,13 @@ import { RunFolder } from "./run-folder.js";
 import { recordOf } from "./run-record.js";
 import { readRun } from "./run-reader.js";
 
-/** The size of all runs of a folder, in bytes, from which completed runs are rewritten. */
+/** The size of all runs of a folder in bytes, above which completed runs are rewritten. */
 const ROOMY_BYTES = 64 << 20;
 
 /**
- * Keeps runs in a folder, a file for each. Several processes may use the folder concurrently; one
- * process at a time executes a run. Files are opened and created on first use. Default folder:
- * `.agentensemble/runs`. `roomyBytes`: from this size of the folder on, completed runs are
+ * Opens a journal in a folder, with one file for each run. Several processes may use the folder
+ * concurrently. One process at a time executes a run. Files are opened and created on first use.
+ * Default folder: `.agentensemble/runs`. Above `roomyBytes` in the folder, completed runs are
  * rewritten without calls.
  */
 export function openFileJournal(
@@ -99,7 +99,7 @@ class FileJournal implements Journal {
         const cancelReason = await readCancelReason(file.path);
         await file.begin({ owner, leaseMs, fruitless, space, at });
         const epoch = executions + 1;
-        await this.#held.get(runId)?.file.close(); // of a lost claim of this object
+        await this.#held.get(runId)?.file.close(); // the file of a lost claim of this object
         this.#held.set(runId, { file, epoch });
         const record = Object.freeze({
           ...before,
@@ -145,7 +145,8 @@ class FileJournal implements Journal {
         ({ status } = requested);
         if (!canBeCancelled(status)) await withdrawCancel(file.path);
       } catch (error) {
-        if (!RunFencedError.isInstance(error)) throw error; // the claim stays, and is released when there is space
+        // The claim stays, and is released when there is space.
+        if (!RunFencedError.isInstance(error)) throw error;
       }
       this.#held.delete(runId);
       await file.close();
@@ -198,7 +199,8 @@ class FileJournal implements Journal {
       const { file, contents } = await this.#opened(runId, undefined, () => unknown(runId));
       try {
         const writing = [file.append(entry, true)];
-        if (contents.end !== undefined) writing.push(file.end(contents.end)); // the last line has the state of the run
+        // The last line has the state of the run.
+        if (contents.end !== undefined) writing.push(file.end(contents.end));
         await Promise.all(writing);
       } finally {
         await file.close();
@@ -211,7 +213,8 @@ class FileJournal implements Journal {
       for (let isRequested = false; ; isRequested = true) {
         const state = await this.#folder.stateOf(runId);
         const status = state === undefined ? "completed" : (state.end?.status ?? "running");
-        if (isEnded(status)) return isRequested && status === "cancelled"; // its process executed the request
+        // The process of the run executed the request.
+        if (isEnded(status)) return isRequested && status === "cancelled";
         try {
           await this.#cancelIdle(runId, reason);
           return true;
@@ -221,7 +224,8 @@ class FileJournal implements Journal {
         const path = this.#folder.pathOf(runId);
         await requestCancel(path, reason);
         if (await this.#folder.locks.isHeld(path)) return true;
-        await withdrawCancel(path); // the execution ended meanwhile, and may have missed the request
+        // The execution has ended since, and may have missed the request.
+        await withdrawCancel(path);
       }
     });
   }
@@ -266,8 +270,9 @@ class FileJournal implements Journal {
   }
 
   /**
-   * Opens a run that no process executes, for a change. `create`: the run to create if there is
-   * none. @throws RunInUseError; the error of `missing` without a run.
+   * Opens a run that no process executes, for a change. `create` is the run to create if there is
+   * none.
+   * @throws RunInUseError; the error of `missing` without a run.
    */
   async #opened(
     runId: string,
@@ -285,8 +290,8 @@ class FileJournal implements Journal {
   }
 
   /**
-   * Executes a request that was made between the write of the end of the execution and the release
-   * of its lock.
+   * Executes a request that was made after the end of the execution was written and before its lock
+   * was released.
    */
   async #cancelRequested(runId: string): Promise<void> {
     const reason = await readCancelReason(this.#folder.pathOf(runId));
@@ -295,7 +300,8 @@ class FileJournal implements Journal {
       await this.#cancelIdle(runId, reason);
     } catch (error) {
       const isDeleted = ValidationError.isInstance(error);
-      if (!isDeleted && !RunInUseError.isInstance(error)) throw error; // the next execution finds the request
+      // The next execution finds the request.
+      if (!isDeleted && !RunInUseError.isInstance(error)) throw error;
     }
   }
 

@@ -20,7 +20,9 @@ import { ReviewListeners } from "../../../shared/review-listeners.js";
 import type { ReviewsOfRun } from "../reviews-of-run.js";
 import { withJournalErrors } from "./file-errors.js";
 
-/** A decision without a notification of the file system is found within this time. */
+/**
+ * Interval in milliseconds of reads that find decisions without a notification of the file system.
+ */
 const POLL_MS = 1_000;
 const ASKED = ".review.json";
 const DECIDED = ".decision.json";
@@ -43,8 +45,8 @@ interface FileReviewsOptions {
 }
 
 /**
- * The inbox of the runs of a folder. Any process may answer. The file of a decision is created
- * atomically; the first one counts.
+ * The reviews of the runs of a folder. Any process may answer. The file of a decision is created
+ * atomically. The first decision counts.
  */
 export class FileReviews implements ReviewsOfRun {
   readonly #o: FileReviewsOptions;
@@ -77,7 +79,10 @@ export class FileReviews implements ReviewsOfRun {
     });
   }
 
-  /** Reviews that can't be read are omitted; a process warning names each file once. */
+  /**
+   * Returns the open reviews. Omits reviews that can't be read. A process warning names each such
+   * file once.
+   */
   pending(): Promise<readonly StoredReview[]> {
     return this.#openReviews("", (error, base) => {
       if (!JournalError.isInstance(error)) throw error;
@@ -210,8 +215,8 @@ export class FileReviews implements ReviewsOfRun {
   }
 
   /**
-   * Returns the question, with its decision, if there is one. @throws JournalError for an invalid
-   * file.
+   * Returns the question, with its decision if there is one.
+   * @throws JournalError for an invalid file.
    */
   async #read(base: string): Promise<StoredReview | undefined> {
     const asked = await readFields(join(this.#o.folder, `${base}${ASKED}`));
@@ -237,13 +242,13 @@ export class FileReviews implements ReviewsOfRun {
     if (this.#watcher === undefined) {
       try {
         const watcher = watch(this.#o.folder, { persistent: false }, () => void this.#look());
-        watcher.on("error", () => watcher.close()); // the timer reads it too
+        watcher.on("error", () => watcher.close()); // the timer also reads the decision
         this.#watcher = watcher;
       } catch {
-        // the timer reads it
+        // the timer reads the decision
       }
     }
-    void this.#look(); // it may have been decided since the read
+    void this.#look(); // the review may have been decided since the last read
   }
 
   #stopLooking(): void {
@@ -292,8 +297,8 @@ function baseOf(runId: string, reviewId: string): string {
 }
 
 /**
- * Returns the JSON object in a file; `undefined` without a file. @throws JournalError for any other
- * content.
+ * Returns the JSON object in a file. Returns `undefined` without a file.
+ * @throws JournalError for any other content.
  */
 async function readFields(path: string): Promise<Readonly<Record<string, unknown>> | undefined> {
   return withJournalErrors(`Reading ${path}`, async () => {

@@ -9,24 +9,25 @@ import type { RunLocks } from "./run-locks.js";
 import { readRunState } from "./run-record.js";
 import { readRun, type RunContents } from "./run-reader.js";
 
-/** The names of the runs' files in a folder, which may be missing. */
+/** Returns the names of the runs' files in a folder. The folder may be missing. */
 export async function runFilesIn(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch((error: unknown) => {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return []; // of the file system
+    // An error of the file system.
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   });
   return names.filter((name) => name.endsWith(".jsonl") && !name.startsWith("."));
 }
 
 /**
- * Rewrites completed runs without the calls that their finished tasks cover, when a folder has
- * become large.
+ * Rewrites completed runs when a folder has become large. Omits the calls that their finished tasks
+ * cover.
  */
 export class RunCompaction {
   readonly #folder: string;
   readonly #locks: RunLocks;
   readonly #roomyBytes: number;
-  /** The size of all runs; unknown before the first run has ended. */
+  /** The size of all runs in bytes. Unknown before the first run has ended. */
   #bytes: number | undefined;
   #hasSwept = false;
 
@@ -37,8 +38,8 @@ export class RunCompaction {
   }
 
   /**
-   * Checks the size of the folder after the completion of a run. A failure is a process warning: no
-   * data are lost.
+   * Checks the size of the folder after the completion of a run. A failure is reported as a process
+   * warning, because no data is lost.
    */
   async afterCompletion(path: string): Promise<void> {
     try {
@@ -62,7 +63,8 @@ export class RunCompaction {
   }
 
   async #compact(path: string): Promise<void> {
-    const state = await readRunState(path).catch(() => undefined); // an unreadable run stays unchanged
+    // An unreadable run stays unchanged.
+    const state = await readRunState(path).catch(() => undefined);
     if (state?.end?.status !== "completed" || state.end.isCompact === true) return;
     const lock = await this.#locks.take(path);
     if (lock === undefined) return;
@@ -77,7 +79,7 @@ export class RunCompaction {
 async function sizeOf(path: string): Promise<number> {
   return stat(path).then(
     ({ size }) => size,
-    () => 0, // it was deleted meanwhile
+    () => 0, // the file was deleted since
   );
 }
 

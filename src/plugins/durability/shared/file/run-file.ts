@@ -15,15 +15,16 @@ import type { EndLine, RunPosition } from "./run-lines.js";
 import { readRun, type RunContents } from "./run-reader.js";
 
 /**
- * Limits the size of a batch, because it is built without a pause. The next one follows at once.
+ * Limits the size of a batch, because a batch is built without a pause. The next batch follows at
+ * once.
  */
 const BATCH_CHARACTERS = 4 << 20;
 const COPY_BYTES = 1 << 20;
 
 interface WaitingLine {
-  /** In characters. */
+  /** The size of the line in characters. */
   readonly size: number;
-  /** Creates the line in its turn; `undefined` if there is nothing to write. */
+  /** Creates the line in its turn. Returns `undefined` if there is nothing to write. */
   plan(): { readonly text: string; undo(): void } | undefined;
   resolve(): void;
   reject(error: Error): void;
@@ -55,7 +56,7 @@ interface OpenedRunFile {
 }
 
 /**
- * The file of a run, opened by the only process that may write to it. Written data are on disk when
+ * The file of a run, opened by the only process that may write to it. Written data is on disk when
  * the promise of a method resolves.
  */
 export class RunFile {
@@ -158,7 +159,7 @@ export class RunFile {
     });
   }
 
-  /** Writes an entry, unless its key is known. With `replaces` also then. */
+  /** Writes an entry, unless its key is known. With `replaces`, writes it in any case. */
   async append(entry: JournalEntry, replaces = false): Promise<void> {
     const json = entryPart(entry);
     const { key, kind, task } = entry;
@@ -262,7 +263,7 @@ export class RunFile {
     try {
       await writeFully(this.#file, bytes, this.#size);
       // A process on another host that takes over copies the file after it has the lock. While this
-      // object holds the lock, these bytes are in the copy.
+      // object holds the lock, the copy contains these bytes.
       await Promise.all([this.#file.datasync(), this.#requireOurs()]);
     } catch (error) {
       await this.#file.truncate(this.#size).then(
@@ -278,8 +279,8 @@ export class RunFile {
   async #requireOurs(): Promise<void> {
     if (this.#isClosed) throw new RunFencedError(this.runId);
     const [isHeld, { nlink }] = await Promise.all([this.#lock.isHeld(), this.#file.stat()]);
-    // A process that takes over locks before it replaces the file, and both checks above happened
-    // at the same time.
+    // A process that takes over gets the lock before it replaces the file. The two checks above ran
+    // at the same time, so the lock is checked again.
     if (!isHeld || (nlink === 0 && !(await this.#lock.isHeld())))
       throw new RunFencedError(this.runId);
     if (nlink === 0)
@@ -306,8 +307,8 @@ async function createRunFile(
 }
 
 /**
- * Copies the file to replace it, so that a process that lost it without noticing writes to the old
- * one.
+ * Replaces the file by a copy. A process that lost the run without noticing still writes to the old
+ * file.
  */
 async function movedCopy(from: FileHandle, path: string, size: number): Promise<FileHandle> {
   const draft = await DraftFile.create(path);

@@ -14,7 +14,7 @@ import { readRunState, recordOf, type RunState } from "./run-record.js";
 
 /** Number of files that are read concurrently for a list of runs. */
 const LISTED_AT_ONCE = 16;
-/** Maximum wait for a process that changes a run without executing it. */
+/** Maximum wait, in milliseconds, for a process that changes a run without executing it. */
 const CHANGE_MS = 2_000;
 const CHANGE_POLL_MS = 10;
 
@@ -41,8 +41,8 @@ export class RunFolder {
   }
 
   /**
-   * Returns the state of a run; `undefined` if there is none. @throws JournalError for an invalid
-   * file or that of another run.
+   * Returns the state of a run. Returns `undefined` if there is none.
+   * @throws JournalError for an invalid file or the file of another run.
    */
   async stateOf(runId: string): Promise<RunState | undefined> {
     const path = this.pathOf(runId);
@@ -55,8 +55,9 @@ export class RunFolder {
   }
 
   /**
-   * Locks a run. @throws RunInUseError while a process executes the run; the reason of the signal;
-   * errors of the file system.
+   * Locks a run.
+   * @throws RunInUseError while a process executes the run; the reason of the signal; errors of the
+   * file system.
    */
   async take(runId: string, o: TakeOptions = {}): Promise<FileLock> {
     const path = this.pathOf(runId);
@@ -78,7 +79,7 @@ export class RunFolder {
   }
 
   /**
-   * Returns all runs. A run whose file can't be read is omitted; a process warning names it once.
+   * Returns all runs. Omits a run whose file can't be read. A process warning names the file once.
    */
   async records(): Promise<readonly KeptRun[]> {
     const names = [...(await runFilesIn(this.path))];

@@ -12,7 +12,7 @@ export interface RunPosition {
   readonly execution: number;
   /** Number of finished tasks. */
   readonly tasks: number;
-  /** The position of the line of the current claim; absent while no process executes the run. */
+  /** The position of the line of the current claim. Absent while no process executes the run. */
   readonly claim?: number | undefined;
 }
 
@@ -30,8 +30,8 @@ export interface ClaimLine extends RunPosition {
   readonly leaseMs: number;
   readonly fruitless: number;
   /**
-   * Identifies processes that can look up the process ids of each other: those of one host or
-   * container since its start.
+   * Identifies processes that can look up each other's process ids. These are the processes of one
+   * host or container since its start.
    */
   readonly space: string;
   readonly at: string;
@@ -74,7 +74,10 @@ export function statusLine(line: ClaimLine | EndLine): string {
   return `${JSON.stringify(line)}\n`;
 }
 
-/** Returns an entry as JSON: the part of its line that does not depend on the time of writing. */
+/**
+ * Returns an entry as JSON. This is the part of its line that does not depend on the time of
+ * writing.
+ */
 export function entryPart({ key, kind, task, hash, covers, value }: JournalEntry): string {
   return JSON.stringify({ kind, task, key, hash, covers, value });
 }
@@ -135,7 +138,10 @@ function requireAll(holds: boolean): void {
   if (!holds) throw new Error("lacks a field of its kind");
 }
 
-/** The message of the parser would show the contents of the file. */
+/**
+ * Parses a line. The message of the parser is not used, because it would show the contents of the
+ * file.
+ */
 function fieldsIn(text: string): Fields {
   let value: unknown;
   try {

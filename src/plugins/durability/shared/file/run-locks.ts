@@ -6,7 +6,7 @@ import { settleWithin } from "../../../../util/abort/timeouts.js";
 /** Longest interval of heartbeats. There are several within each lease. */
 const LONGEST_BEAT_MS = 2_000;
 const BEATS = 5;
-/** The lease of a holder without an explicit one. */
+/** The default lease of a holder, in milliseconds. */
 const LEASE_MS = 12_000;
 
 /** Takes and checks the locks of runs. */
@@ -43,7 +43,8 @@ export class RunLocks {
       return await settleWithin(taking, signal);
     } catch (error) {
       if (signal?.aborted === true) {
-        void taking.then((lock) => lock.release()).catch(() => undefined); // the caller no longer waits
+        // The caller no longer waits.
+        void taking.then((lock) => lock.release()).catch(() => undefined);
         throw signal.reason;
       }
       if (error instanceof FileInUseError) return undefined;
@@ -52,8 +53,8 @@ export class RunLocks {
   }
 
   /**
-   * Whether a process holds the lock, as far as that can be determined at once: a holder on another
-   * host counts as alive.
+   * Returns whether a process holds the lock, as far as this is known without a wait. A holder on
+   * another host counts as alive.
    */
   async isHeld(path: string): Promise<boolean> {
     return isLockHeld(lockPathOf(path), { me: await this.#thisProcess() });

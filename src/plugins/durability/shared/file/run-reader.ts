@@ -22,13 +22,13 @@ export interface RunContents {
   /** Whether an entry follows the last claim. */
   readonly grew: boolean;
   /**
-   * Number of bytes up to the end of the last complete line. The bytes after it were never
+   * Number of bytes up to the end of the last complete line. The write of later bytes was not
    * acknowledged.
    */
   readonly size: number;
 }
 
-/** Reports an invalid line. The file is not changed. */
+/** Returns the error of an invalid line. The file is not changed. */
 export function lineError(path: string, line: number | "last", cause: unknown): JournalError {
   const what = line === "last" ? "The last line" : `Line ${line}`;
   return new JournalError(`${what} of ${path} ${messageOf(cause)}`, {
@@ -93,10 +93,10 @@ class LineTaker {
 }
 
 /**
- * Reads a file in parts, so that other work can continue meanwhile. `leavesOut`: skips entries that
- * the entry of their finished task covers.
- * @throws JournalError for an invalid line, except an incomplete one at the end; errors of the file
- * system.
+ * Reads a file in parts, so that other work can continue. With `leavesOut`, skips entries that the
+ * entry of their finished task covers.
+ * @throws JournalError for an invalid line, except an incomplete line at the end; errors of the
+ * file system.
  */
 export async function readRun(
   file: FileHandle,

@@ -207,7 +207,8 @@ export class InMemoryJournal implements Journal {
     const known = run.entries.get(entry.key);
     const execution = Math.max(run.record.executions, 1);
     const kept = { ...copied(entry), at: this.#instant(), execution };
-    if (known !== undefined && known.kind !== entry.kind) run.entries.delete(entry.key); // its position is that of the newer one
+    // The entry moves to the position of the newer entry.
+    if (known !== undefined && known.kind !== entry.kind) run.entries.delete(entry.key);
     run.entries.set(entry.key, deepFreeze(kept));
     if (entry.kind === "task" && known?.kind !== "task")
       run.record = { ...run.record, finishedTasks: run.record.finishedTasks + 1 };

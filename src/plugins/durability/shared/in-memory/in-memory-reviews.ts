@@ -12,13 +12,13 @@ import { ReviewListeners } from "../../../shared/review-listeners.js";
 
 interface WaitingReview {
   review: StoredReview;
-  /** The waits of the run that asked. */
+  /** The waits of the run that requested the review. */
   readonly waits: Set<(decision: ReviewDecision | Error) => void>;
 }
 
 /**
- * The inbox of an in-memory journal. A review remains when its run ends, and can be answered until
- * its deadline.
+ * The reviews of an in-memory journal. A review remains when its run ends, and can be answered
+ * until its deadline.
  */
 export class InMemoryReviews implements ReviewStore {
   readonly #clock: Pick<Clock, "now">;

@@ -8,8 +8,8 @@ import { openedText, sealedText } from "../../../../util/sealed-text.js";
 const KEY_BYTES = 32;
 const HEAD = /^([0-9a-f]{8})\./;
 /**
- * Searches for invalid characters: a pattern for the complete text can overflow the stack of a
- * match if it has millions of characters.
+ * Finds an invalid character. A pattern for the complete text can overflow the stack if the text
+ * has millions of characters.
  */
 const NO_BASE64 = /[^A-Za-z0-9_-]/;
 
@@ -17,14 +17,14 @@ const NO_BASE64 = /[^A-Za-z0-9_-]/;
 export interface AesJournalKeys {
   /** Encrypts and decrypts. */
   readonly current: string;
-  /** Decrypt only. */
+  /** Used only to decrypt. */
   readonly previous?: readonly string[] | undefined;
 }
 
 /**
- * Encrypts with AES-256-GCM. Each run has a key that is derived from the given one. A text
- * identifies its key, so that keys can be rotated: the new one becomes `current`, and the old one
- * stays in `previous` until no run needs it.
+ * Returns a codec that encrypts with AES-256-GCM. Each run has a key that is derived from the given
+ * key. A text identifies its key, so that keys can be rotated. Then the new key is `current`, and
+ * the old key stays in `previous` until no run needs it.
  * @throws ValidationError for an invalid key.
  */
 export function aesJournalCodec(o: AesJournalKeys): JournalCodec {
@@ -56,7 +56,7 @@ export function aesJournalCodec(o: AesJournalKeys): JournalCodec {
   });
 }
 
-/** The message must not show the key. */
+/** Returns a key. The message of the error must not show the key. */
 function aesKey(text: unknown, n: number): Buffer {
   const key = typeof text === "string" ? Buffer.from(text, "base64") : Buffer.alloc(0);
   if (key.length === KEY_BYTES) return key;

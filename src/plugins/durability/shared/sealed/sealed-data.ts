@@ -10,7 +10,7 @@ import { JournalError } from "../../../../contracts/journal-errors.js";
 import { parseJson } from "../../../../util/json/parse-json.js";
 import { asFields } from "../../../../util/objects.js";
 
-/** Reports data that are not encrypted or were tampered with. */
+/** Returns the error for data that is not encrypted or was manipulated. */
 function unsound(runId: string, what: string): JournalError {
   return new JournalError(`${what} of run '${runId}' is not what was sealed`, {
     hint: "It was kept without a key, or was changed by another program.",
@@ -19,7 +19,7 @@ function unsound(runId: string, what: string): JournalError {
 
 const sealedIn = (value: unknown): unknown => asFields(value)?.["sealed"];
 
-/** Whether a run is from an encrypted journal, and has not been decrypted. */
+/** Returns whether a run is from an encrypted journal, and has not been decrypted. */
 export function isSealedRun({ inputs, inputsHash }: RunStart): boolean {
   return inputsHash === "" && typeof sealedIn(inputs) === "string";
 }
@@ -43,7 +43,7 @@ export class RunSealer {
     this.#codec = codec;
   }
 
-  /** Returns the current JSON of an entry: later changes of the entry have no effect. */
+  /** Returns the current JSON of an entry, so that later changes of the entry have no effect. */
   entryText({ key, kind, task, hash, covers, value }: JournalEntry): string {
     return JSON.stringify({ key, kind, task, hash, covers, value });
   }
@@ -66,7 +66,8 @@ export class RunSealer {
       opened["task"] === task &&
       opened["covers"] === covers;
     if (!isSame) throw unsound(runId, `Entry '${key}'`);
-    return { ...(opened as unknown as JournalEntry), value: opened["value"], at, execution }; // created by entryText()
+    // Created by entryText().
+    return { ...(opened as unknown as JournalEntry), value: opened["value"], at, execution };
   }
 
   async sealStart(start: RunStart): Promise<RunStart> {
@@ -111,8 +112,8 @@ export class RunSealer {
   }
 
   /**
-   * Any process may request the end of a run, also without the key: a reason that can't be
-   * decrypted is not shown.
+   * Returns the reason of a requested end. A process without the key may also request the end of a
+   * run. A reason that can't be decrypted is not shown.
    */
   async openReason(sealed: string, runId: string): Promise<string> {
     try {

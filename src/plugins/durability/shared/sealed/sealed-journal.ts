@@ -20,11 +20,11 @@ import { isSealedRun, RunSealer } from "./sealed-data.js";
 import { SealedReviews } from "./sealed-reviews.js";
 
 /**
- * A journal that encrypts the texts for another one: inputs, values, hashes, results, reasons,
- * reviews and decisions pass the codec. Ids, keys and kinds of entries, names of ensembles and
- * tasks, tags, owners, instants, counts and totals stay readable. Data that are not encrypted, or
- * were moved from another place, are refused. Only `list` shows runs that were stored without a
- * key.
+ * Returns a journal that encrypts the texts for another journal. The codec converts inputs, values,
+ * hashes, results, reasons, reviews and decisions. Ids, keys and kinds of entries, names of
+ * ensembles and tasks, tags, owners, instants, counts and totals stay readable. Data that is not
+ * encrypted, or was moved from another place, is refused. Runs that were stored without a key are
+ * only in `list`.
  */
 export function sealedJournal(journal: Journal, codec: JournalCodec): Journal {
   return new SealedJournal(journal, codec);
@@ -39,7 +39,7 @@ class SealedJournal implements Journal {
   readonly #sealer: RunSealer;
   /** The claims of the underlying journal. */
   readonly #claims = new Map<string, Claim>();
-  /** Entries that are being encrypted: they are passed on in the order of the calls. */
+  /** Entries that are being encrypted. They are passed to the journal in the order of the calls. */
   #sealing: Promise<unknown> = Promise.resolve();
   #sealingCount = 0;
 
@@ -112,8 +112,8 @@ class SealedJournal implements Journal {
   }
 
   /**
-   * Returns the run unchanged if the key does not decrypt it: other runs of the list do not depend
-   * on it.
+   * Returns the run unchanged if the key does not decrypt it, because other runs of the list do not
+   * depend on it.
    */
   async #openedIfPossible(run: KeptRun): Promise<KeptRun> {
     try {
@@ -164,7 +164,10 @@ class SealedJournal implements Journal {
     return opened;
   }
 
-  /** Passes a text on after the previous ones; at once if the codec is synchronous. */
+  /**
+   * Passes a text to `handOver` after the previous texts. Passes it at once if the codec is
+   * synchronous.
+   */
   async #inOrder<T>(sealed: Awaitable<string>, handOver: (text: string) => Promise<T>): Promise<T> {
     if (this.#sealingCount === 0 && !isThenable(sealed)) return handOver(sealed);
     this.#sealingCount++;
@@ -178,14 +181,14 @@ class SealedJournal implements Journal {
         this.#sealingCount--;
       }
     })();
-    this.#sealing = handed.catch(() => undefined); // its caller receives the error
+    this.#sealing = handed.catch(() => undefined); // the caller receives the error
     return (await handed).result;
   }
 }
 
 /**
- * Returns the end for a claimed run that can't be decrypted: its previous state, except for an
- * execution whose process died.
+ * Returns the end for a claimed run that can't be decrypted. This is its previous state, except for
+ * an execution whose process died.
  */
 function endBefore({ status, waitsFor, result }: KeptRun): ClaimEnd {
   return { status: status === "running" ? "failed" : status, waitsFor, result };

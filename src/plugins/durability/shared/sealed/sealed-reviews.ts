@@ -14,7 +14,7 @@ import { emitProcessWarning } from "../../../../util/process-warning.js";
 import { readsReviewsOfRun, type ReviewsOfRun } from "../reviews-of-run.js";
 import type { RunSealer } from "./sealed-data.js";
 
-/** An inbox that encrypts questions and answers for its store. */
+/** A review store that encrypts questions and answers for another store. */
 export class SealedReviews implements ReviewStore {
   readonly #store: ReviewStore;
   readonly #sealer: RunSealer;
@@ -45,7 +45,10 @@ export class SealedReviews implements ReviewStore {
     return this.#open(asked);
   }
 
-  /** Reviews that can't be decrypted are omitted; one process warning reports the new ones. */
+  /**
+   * Returns the open reviews. Omits reviews that can't be decrypted. One process warning reports
+   * the new ones.
+   */
   async pending(): Promise<readonly StoredReview[]> {
     return this.#opened(await this.#store.pending());
   }
@@ -68,8 +71,10 @@ export class SealedReviews implements ReviewStore {
   async resolve(reviewId: string, decision: ReviewDecision): Promise<ReviewResolution> {
     const checked = asReviewDecision(decision);
     const waiting = (await this.#store.pending()).find((review) => review.reviewId === reviewId);
-    if (waiting !== undefined) await this.#open(waiting); // a review of another key is not answered with this one
-    const sealed = await this.#sealDecision(reviewId, waiting?.runId ?? "", checked); // a review that does not wait is not decided
+    // A review of another key must not be answered with this key.
+    if (waiting !== undefined) await this.#open(waiting);
+    // A review that does not wait is not decided.
+    const sealed = await this.#sealDecision(reviewId, waiting?.runId ?? "", checked);
     const { outcome, review } = await this.#store.resolve(reviewId, sealed);
     return review === undefined ? { outcome } : { outcome, review: await this.#open(review) };
   }
@@ -97,7 +102,7 @@ export class SealedReviews implements ReviewStore {
     );
   }
 
-  /** The store keeps the type, and the encrypted decision as a comment. */
+  /** Encrypts a decision. The store keeps its type, and the encrypted decision as a comment. */
   async #sealDecision(
     reviewId: string,
     runId: string,

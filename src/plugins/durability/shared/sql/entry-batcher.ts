@@ -91,7 +91,7 @@ export class EntryBatcher {
   }
 
   /**
-   * Returns the first waiting entries. One statement can't write a key twice, and entries after a
+   * Returns the first waiting entries. One statement can't write a key twice. Entries after a
    * removal wait for the removal.
    */
   #nextBatch(): readonly WaitingEntry[] {
@@ -124,7 +124,10 @@ export class EntryBatcher {
       else reject(new RunFencedError(runId));
   }
 
-  /** An entry that the database refuses must not affect entries of other runs. */
+  /**
+   * Writes the entries one by one. An entry that the database refuses must not affect entries of
+   * other runs.
+   */
   async #writeEach(batch: readonly WaitingEntry[], error: unknown): Promise<void> {
     if (batch.length === 1) return batch[0]?.reject(error);
     for (const one of batch) await this.#write([one]).catch(one.reject);

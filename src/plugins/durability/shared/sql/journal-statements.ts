@@ -8,7 +8,7 @@ const ENTRY_COLUMNS = "key, full_key, kind, task, hash, covers, value, execution
 const PAGE_BYTES = 4_194_304;
 const PAGE_ROWS = 10_000;
 
-/** The waiting entries of all runs: one list for each column. */
+/** The waiting entries of all runs, with one list for each column. */
 const GIVEN = `unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[])
   with ordinality as given (run_id, epoch, key, full_key, kind, task, hash, covers, value, execution, place)`;
 
@@ -19,7 +19,7 @@ const GIVEN_ENTRY = `given.key, nullif(given.full_key, ''), given.kind, given.ta
 const REPLACED = `kind = excluded.kind, task = excluded.task, hash = excluded.hash, covers = excluded.covers, value = excluded.value,
   execution = excluded.execution, at = excluded.at, n = default`;
 
-/** Fragments that several statements share; `schema` is quoted. */
+/** Fragments that several statements share. `schema` is quoted. */
 class Parts {
   readonly schema: string;
   readonly epoch: string;
@@ -56,8 +56,9 @@ class Parts {
 }
 
 /**
- * The rows of the run and of its lease may be missing. Both are read after the locks are acquired.
- * An attempt that is repeated after a lost answer finds its claimant.
+ * Returns the statement for a claim. The rows of the run and of its lease may be missing. Both are
+ * read after the locks are acquired. An attempt that is repeated after a lost answer finds its own
+ * claim.
  */
 function claimStatement({ schema: s, epoch, isFree, until }: Parts): string {
   return `
@@ -148,7 +149,7 @@ function entryStatements({ schema: s }: Parts) {
         on conflict (run_id, key) do update set ${REPLACED} where entry.kind = 'intent'
       )
       select run_id, epoch::text from held`,
-    /** As `append`, for one entry: the database plans this statement in less time. */
+    /** Like `append`, for one entry. The database plans this statement in less time. */
     appendOne: `
       with held as (select run_id, epoch from ${s}.leases where run_id = $1 and epoch = $2::bigint for share), written as (
         insert into ${s}.journal as entry (run_id, ${ENTRY_COLUMNS})
@@ -238,14 +239,14 @@ function runStatements(parts: Parts) {
 export type JournalStatements = ReturnType<typeof journalStatements>;
 
 /**
- * The statements of a journal. `name` was checked. Each is one transaction, so that a lost
- * connection releases its locks. All columns are read as texts.
+ * Returns the statements of a journal. The caller has checked `name`. Each statement is one
+ * transaction, so that a lost connection releases its locks. All columns are read as texts.
  *
- * An entry is written only while the row of its lease, locked `for share`, has the epoch of its
- * claim: that lock reads the newest row, not that of the statement's snapshot. So an old epoch
- * writes nothing after a takeover was committed, and a takeover waits for writes in progress.
- * Epochs come from one sequence, because a run that was deleted and created again must not reuse an
- * epoch. The clock of the database measures leases.
+ * An entry is written only while the row of its lease has the epoch of its claim. The row is locked
+ * `for share`, which reads the newest row, not the row of the statement's snapshot. An old epoch
+ * therefore writes nothing after a takeover was committed, and a takeover waits for writes in
+ * progress. Epochs come from one sequence, because a run that was deleted and created again must
+ * not reuse an epoch. The clock of the database measures leases.
  */
 // eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types -- the names of the statements are its type
 export function journalStatements(name: string) {

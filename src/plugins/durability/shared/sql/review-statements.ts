@@ -9,8 +9,8 @@ export interface ReviewStatements {
 }
 
 /**
- * The statements of an inbox. `name` was checked. A review has expired when its deadline has
- * passed, or its run is completed or cancelled. The clock of the database counts.
+ * Returns the statements of reviews. The caller has checked `name`. A review has expired when its
+ * deadline has passed, or its run is completed or cancelled. The clock of the database is used.
  */
 export function reviewStatements(name: string): ReviewStatements {
   const s = `"${name}"`;

@@ -8,7 +8,7 @@ import { emitProcessWarning } from "../../../../util/process-warning.js";
 import { reviewFrom } from "./rows.js";
 import { fromColumn, toColumn } from "../../../shared/sql/sql-text.js";
 
-/** The interval of queries without a notification. */
+/** Interval in milliseconds of queries that find changes without a notification. */
 const POLL_MS = 1_000;
 
 interface WaitingDecision {
@@ -25,7 +25,7 @@ export interface ReviewWatchOptions {
 
 /**
  * Detects decisions and new reviews of all processes, by notifications of the database and by a
- * query each second. Does not query while no run waits and there is no listener. Only waiting runs
+ * query each second. Does not query if no run waits and there is no listener. Only waiting runs
  * keep the process alive.
  */
 export class ReviewWatch {
@@ -34,11 +34,11 @@ export class ReviewWatch {
   readonly #options: ReviewWatchOptions;
   readonly #waiting = new Map<string, Set<WaitingDecision>>();
   /**
-   * The open reviews that are older than the listeners (`false`), or were reported to them;
-   * `undefined` without listeners.
+   * The known open reviews. The value is `false` for reviews that are older than the listeners, and
+   * `true` for reviews that were reported to them. `undefined` without listeners.
    */
   #known: Map<string, boolean> | undefined;
-  /** Resolves when `known` has the older reviews. */
+  /** Resolves when `#known` has the older reviews. */
   #beginning: Promise<void> | undefined;
   #looking: Promise<void> | undefined;
   #isOutdated = false;
@@ -53,7 +53,10 @@ export class ReviewWatch {
     this.#options = options;
   }
 
-  /** @throws the reason of the signal; ReviewError for an unknown review; JournalError when the journal is closed. */
+  /**
+   * @throws the reason of the signal; ReviewError for an unknown review; JournalError when the
+   * journal is closed.
+   */
   decision(reviewId: string, signal: AbortSignal): Promise<ReviewDecision> {
     return new Promise((resolve, reject) => {
       const waiting = this.#waiting.get(reviewId) ?? new Set();
@@ -89,8 +92,8 @@ export class ReviewWatch {
   }
 
   /**
-   * Resolves when each review of a later query is either older than the listeners, or will be
-   * reported to them.
+   * Resolves when each later review is either older than the listeners, or will be reported to
+   * them.
    */
   async begun(): Promise<void> {
     await this.#beginning;
@@ -164,7 +167,7 @@ export class ReviewWatch {
   async #findReviews(): Promise<void> {
     const known = this.#known;
     if (known === undefined || this.#beginning !== undefined) return;
-    const before = [...known.keys()]; // later reported reviews need not be found
+    const before = [...known.keys()]; // reviews that are reported later need not be found
     const open = new Set(await this.#openIds());
     for (const id of before) if (!open.has(id)) known.delete(id);
     const fresh = [...open].filter((id) => !known.has(id));
@@ -207,7 +210,7 @@ export class ReviewWatch {
     const stopping = this.#session
       .listen(this.#options.channel, () => this.look(), ended)
       ?.then((stop) => {
-        this.look(); // changes before the connection
+        this.look(); // finds changes that were made before the connection
         return stop;
       })
       .catch(() => void ended());

@@ -22,7 +22,7 @@ export interface EntryColumns {
   readonly fullKey: string;
   readonly kind: string;
   readonly task: string;
-  /** Empty if there is none. */
+  /** Empty if the entry has no hash. */
   readonly hash: string;
   readonly covers: string;
   readonly value: string;
@@ -44,8 +44,8 @@ export function entryColumns({ key, kind, task, hash, covers, value }: JournalEn
 }
 
 /**
- * Returns the ensemble, the inputs and their hash, the tags and the parent of a run, as values of a
- * statement.
+ * Returns the start of a run as values of a statement: ensemble, inputs and their hash, tags and
+ * parent.
  */
 export function startColumns(start: RunStart): readonly SqlValue[] {
   return [
@@ -102,14 +102,16 @@ export function runFrom(row: SqlRow): KeptRun {
     ...optional("waitsFor", "waits_for"),
     ...optional("owner", "owner"),
     ...optional("cancelReason", "cancel_reason"),
-    ...(typeof result === "string" && { result: parsedColumn(result, what) as RunResult }), // written by `release`
+    // Written by `release`.
+    ...(typeof result === "string" && { result: parsedColumn(result, what) as RunResult }),
   });
 }
 
 function tagsFrom(text: string | null | undefined, what: string): Readonly<Record<string, string>> {
-  const tags = parsedColumn(text, what) as readonly string[]; // of `array_to_json`
+  const tags = parsedColumn(text, what) as readonly string[]; // a result of `array_to_json`
   return Object.fromEntries(
-    tags.map((tag) => parsedColumn(tag, what) as readonly [string, string]), // of `tagColumn`
+    // A text of `tagColumn`.
+    tags.map((tag) => parsedColumn(tag, what) as readonly [string, string]),
   );
 }
 

@@ -32,12 +32,12 @@ import { fromColumn, tagColumn, toColumn } from "../../../shared/sql/sql-text.js
 export interface SqlJournalOptions {
   /**
    * `postgres://user:password@host:5432/database` (package `pg`), or `pglite:<folder>` (package
-   * `@electric-sql/pglite`), for one process at a time.
+   * `@electric-sql/pglite`) for one process at a time.
    */
   readonly url: string;
   /**
-   * The database schema, which is created if it is missing: at most 48 lower-case letters, digits
-   * and `_`. Default `agentensemble`.
+   * The database schema: at most 48 lower-case letters, digits and `_`. It is created if it is
+   * missing. Default `agentensemble`.
    */
   readonly schema?: string | undefined;
   /**
@@ -58,9 +58,9 @@ const LONGEST_LOOK_MS = 500;
 const ATTEMPTS = 5;
 
 /**
- * A journal in PostgreSQL: on a server, which any number of processes share, or in this process
- * with PGlite. Loads no package and opens no connection before the first call, which creates
- * missing tables.
+ * Opens a journal in PostgreSQL: on a server, which any number of processes share, or in this
+ * process with PGlite. Loads no package and opens no connection before the first call, which
+ * creates missing tables.
  *
  * @throws ValidationError for invalid options.
  */
@@ -99,7 +99,7 @@ export class SqlJournal implements Journal {
   readonly #batcher: EntryBatcher;
   #closing: Promise<void> | undefined;
 
-  /** `schema` was checked. */
+  /** The caller has checked `schema`. */
   constructor(database: SqlDatabase, schema: string, { patienceMs, store }: SqlJournalSettings) {
     this.name = schema === DEFAULT_SCHEMA ? database.name : `${database.name}, schema ${schema}`;
     this.#session = new SqlSession(database, schema, {
@@ -128,7 +128,7 @@ export class SqlJournal implements Journal {
       const [taken] = await this.#session.query(this.#statements.claim, values, signal);
       if (taken !== undefined) return this.#claimed(start.runId, Number(taken["epoch"]), leaseMs);
       const holder = await this.#holderOf(start.runId);
-      if (holder === undefined) continue; // it was released meanwhile
+      if (holder === undefined) continue; // the claim was released since
       first ??= holder;
       if (isLast || holder.until !== first.until || holder.owner !== first.owner)
         throw new RunInUseError(start.runId, holder.owner);
@@ -245,7 +245,8 @@ export class SqlJournal implements Journal {
       throw new RunInUseError(runId, (await this.#holderOf(runId))?.owner ?? "another process");
     let renewedMs = systemClock.monotonicMs();
     const entries = await this.#read(runId, this.#statements.neededEntries, async () => {
-      if (systemClock.monotonicMs() - renewedMs < leaseMs / 3) return; // reading many entries takes longer than a lease
+      // Reading many entries takes longer than a lease.
+      if (systemClock.monotonicMs() - renewedMs < leaseMs / 3) return;
       renewedMs = systemClock.monotonicMs();
       const renewed = await this.#session.query(this.#statements.renew, [id, String(epoch)]);
       if (renewed.length === 0) throw new RunInUseError(runId, "another process");
@@ -253,7 +254,7 @@ export class SqlJournal implements Journal {
     return { runId, epoch, record: runFrom(row), entries };
   }
 
-  /** `onPage` is awaited after each page. */
+  /** Reads the entries of a run. `onPage` is awaited after each page. */
   async #read(
     runId: string,
     statement: string,
@@ -267,7 +268,8 @@ export class SqlJournal implements Journal {
       ]);
       for (const row of rows) {
         const entry = entryFrom(row);
-        entries.delete(entry.key); // replaced during the read: its position is that of the newer one
+        // An entry that was replaced during the read moves to the position of the newer entry.
+        entries.delete(entry.key);
         entries.set(entry.key, entry);
       }
       after = rows.at(-1)?.["n"] ?? undefined;
@@ -285,8 +287,8 @@ export class SqlJournal implements Journal {
 
   /**
    * Changes a run that no process executes. Its lease gets a new epoch first, so that its previous
-   * process can't write afterwards. `work` does nothing if another process claims the run
-   * meanwhile. `gone`: the run existed, and was deleted meanwhile.
+   * process can't write afterwards. `work` does nothing if another process claims the run in the
+   * meantime. Returns `gone` if the run was deleted in the meantime.
    */
   async #onFree(
     runId: string,

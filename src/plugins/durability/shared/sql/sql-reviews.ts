@@ -16,7 +16,7 @@ import { reviewStatements, type ReviewStatements } from "./review-statements.js"
 import { reviewFrom } from "./rows.js";
 import { toColumn } from "../../../shared/sql/sql-text.js";
 
-/** The inbox of a journal in PostgreSQL, for all processes that use the database. */
+/** The reviews of a journal in PostgreSQL, for all processes that use the database. */
 export class SqlReviews implements ReviewStore {
   readonly #session: SqlSession;
   readonly #store: string;
@@ -26,7 +26,7 @@ export class SqlReviews implements ReviewStore {
   /** Reviews of runs of this process that still wait. */
   readonly #asked = new Set<string>();
 
-  /** `schema` was checked; `store` is the URL for people. */
+  /** The caller has checked `schema`. `store` is the URL without the password. */
   constructor(session: SqlSession, schema: string, store: string) {
     this.#session = session;
     this.#store = store;
@@ -39,7 +39,8 @@ export class SqlReviews implements ReviewStore {
 
   async ask(request: Omit<ReviewRequest, "signal">): Promise<StoredReview> {
     const { reviewId, runId, deadline } = request;
-    const { signal: _, ...data } = request as ReviewRequest; // a caller may pass the complete request
+    // A caller may pass the complete request.
+    const { signal: _, ...data } = request as ReviewRequest;
     const values = [toColumn(reviewId), toColumn(runId), jsonOf("A review", data)];
     if (this.#asked.has(reviewId))
       throw new ReviewError(`Review '${reviewId}' is waiting already`, {
