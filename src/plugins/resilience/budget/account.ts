@@ -34,7 +34,7 @@ interface AccountOptions {
   /** Set if the cost is limited. */
   readonly costPrices: CostConfiguration | undefined;
   readonly clock: Clock;
-  /** Counts the usage. */
+  /** The storage that counts the usage. */
   readonly store: StoredAccount;
 }
 
@@ -84,12 +84,12 @@ export class Account implements CallQueue {
     return this.#store.state.reserved;
   }
 
-  /** Whether its state lacks usage of calls. */
+  /** Whether usage of calls is missing from its state. */
   get isBehind(): boolean {
     return this.#store.isBehind;
   }
 
-  /** The limit of an account whose time has expired, or that has stopped its runs. */
+  /** The limit of an account whose time has expired, or whose runs were stopped. */
   get over(): LimitName | undefined {
     if (this.closedBy !== undefined) return this.closedBy;
     const { maxDurationMs } = this.limits;
@@ -106,7 +106,7 @@ export class Account implements CallQueue {
     return this.limits[limit] ?? Number.POSITIVE_INFINITY;
   }
 
-  /** For `maxDurationMs` in integer milliseconds. */
+  /** Returns the used amount of a limit. For `maxDurationMs`, integer milliseconds. */
   used(limit: LimitName): number {
     if (limit === "maxDurationMs") return Math.round(this.elapsedMs);
     const { tokens, cost } = this.#store.state.used;
@@ -114,8 +114,8 @@ export class Account implements CallQueue {
   }
 
   /**
-   * Returns the output tokens available to a call if `held` is reserved for others: from 0 to the
-   * requested number, below 0 if its input alone exceeds the account.
+   * Returns the output tokens available to a call if `held` is reserved for others. The result is
+   * at most the requested number. It is below 0 if the input alone exceeds the account.
    */
   room(demand: Demand, model: ChatModel, held: BudgetAmount): number {
     const byTokens = this.#roomInTokens(demand, held);
@@ -129,7 +129,7 @@ export class Account implements CallQueue {
     return this.#roomInTokens(demand, held) < demand.least ? "maxTokens" : "maxCost";
   }
 
-  /** Returns whether the amount fitted. @throws LimitStoreError; the reason of `signal`. */
+  /** Returns whether the amount fits. @throws LimitStoreError; the reason of `signal`. */
   reserve(
     holder: ReservationHolder,
     amount: BudgetAmount,
@@ -152,16 +152,16 @@ export class Account implements CallQueue {
   }
 
   /**
-   * Counts usage that could not be counted earlier. @throws LimitStoreError; the reason of
-   * `signal`.
+   * Counts usage whose earlier count failed.
+   * @throws LimitStoreError; the reason of `signal`.
    */
   catchUp(signal?: AbortSignal): Promise<void> {
     return this.#store.catchUp(signal);
   }
 
   /**
-   * Reads the usage and the reservations of other processes. @throws LimitStoreError; the reason of
-   * `signal`.
+   * Reads the usage and the reservations of other processes.
+   * @throws LimitStoreError; the reason of `signal`.
    */
   refresh(signal: AbortSignal): Promise<void> {
     return this.#store.refresh(signal);

@@ -10,18 +10,19 @@ import { announce, exceed } from "./exceeded.js";
 import { Refusal, Reservation } from "./reservation.js";
 
 /**
- * An account with this many consecutive refusals, although its state allows the amount, is broken.
+ * Maximum number of consecutive refusals although the state allows the amount. Beyond it, the
+ * account is broken.
  */
 const MOST_REFUSALS = 100;
 
 export type Accounts = readonly [Account, ...Account[]];
 
-/** The result of the search of a call for room. */
+/** The result of a call's attempt to reserve: a reservation or a refusal. */
 export type Charge = Reservation | Refusal;
 
 /**
- * Updates the states of all accounts, synchronously if they are up to date. @throws
- * LimitStoreError; the reason of `signal`.
+ * Updates the states of all accounts. Returns no promise if they are up to date.
+ * @throws LimitStoreError; the reason of `signal`.
  */
 export function caughtUp(accounts: readonly Account[], signal?: AbortSignal): Awaitable<unknown> {
   return accounts.some(({ isBehind }) => isBehind)
@@ -37,9 +38,9 @@ export function checkRefusals(refusals: number): void {
 
 /**
  * Decides about a call by the last known state of its accounts, and reserves its maximum usage.
- * After a refusal the newer state of the account is used for another decision. `mayGo`: whether it
- * may overtake others. Returns `undefined` for a call that waits. @throws the reason of the signal
- * of the call.
+ * After a refusal it decides again with the newer state of the account. `mayGo` is whether the call
+ * may overtake others. Returns `undefined` for a call that waits.
+ * @throws the reason of the signal of the call.
  */
 export function attempt(
   demand: Demand,
@@ -56,7 +57,7 @@ export function attempt(
   );
 }
 
-/** An invalid price or account causes an error of JavaScript. */
+/** Converts an error of an invalid price or account, which is an error of JavaScript. */
 function refusalError(error: unknown): AgentEnsembleError {
   if (AgentEnsembleError.isInstance(error)) return error;
   return new LimitStoreError(`A budget could not be kept: ${messageOf(error)}`, { cause: error });

@@ -38,8 +38,8 @@ const FREE: Lineage = Object.freeze({ all: [], limited: [] });
 
 /**
  * Keeps the budgets of runs and of the runs they joined. A call reserves its maximum usage before
- * its start and settles afterwards, so that parallel calls can't exceed a limit together. If only
- * reservations prevent it, the call waits for them. Runs without a budget cause no work.
+ * its start. It settles afterwards. Parallel calls therefore can't exceed a limit together. If only
+ * reservations prevent a call, it waits for them. Runs without a budget cause no work.
  */
 export class BudgetKeeper implements SpendingGuard {
   readonly #lineages = new WeakMap<HookRun, Lineage>();
@@ -50,7 +50,7 @@ export class BudgetKeeper implements SpendingGuard {
   readonly #ended = new WeakSet<HookRun>();
 
   /**
-   * Called when a run begins; budgets can't be added later. Returns a promise only for an account
+   * Called when a run begins. Budgets can't be added later. Returns a promise only for an account
    * in external storage.
    * @throws ValidationError for a limit that can't be enforced; BudgetExceededError if a run that
    * it joined has been stopped; LimitStoreError.
@@ -61,7 +61,7 @@ export class BudgetKeeper implements SpendingGuard {
     return passOn(allOf(accounts), (all) => this.#begin(run, all));
   }
 
-  /** Called when a run has ended: remaining reservations for others count as used. Never throws. */
+  /** Called when a run has ended. Remaining reservations for others count as used. Never throws. */
   close({ run }: RunCall): Awaitable<void> {
     this.#ended.add(run);
     const { all } = this.#lineageOf(run);
@@ -82,8 +82,8 @@ export class BudgetKeeper implements SpendingGuard {
   }
 
   /**
-   * Reserves a part of the budgets of the run for external work. @throws BudgetExceededError,
-   * ValidationError, LimitStoreError
+   * Reserves a part of the budgets of the run for external work.
+   * @throws BudgetExceededError, ValidationError, LimitStoreError
    */
   grant(run: HookRun, request: SpendingRequest): Awaitable<SpendingGrant> {
     checkSpending(request);
@@ -92,7 +92,8 @@ export class BudgetKeeper implements SpendingGuard {
   }
 
   /**
-   * The last of all transforms: reserves, waits if that can help, and selects model and allowance.
+   * The last of all transforms. It reserves, waits if that can help, and selects model and
+   * allowance.
    * @throws the reason of the signal if it ends the wait.
    */
   reserve(call: LlmCall): Awaitable<RequestPatch | undefined> {
@@ -105,15 +106,15 @@ export class BudgetKeeper implements SpendingGuard {
   }
 
   /**
-   * The first of all policies: a refused call needs no other decision, and waits for no rate limit.
+   * The first of all policies. A refused call needs no other decision and waits for no rate limit.
    */
   judge(call: LlmCall): Reject | undefined {
     return call.allowance instanceof Refusal ? reject(call.allowance.error) : this.#checkOver(call);
   }
 
   /**
-   * The last of all policies: others may have waited for a long time, and the runs may have been
-   * stopped meanwhile.
+   * The last of all policies. Other policies may have waited for a long time, and the runs may have
+   * been stopped during the wait.
    */
   begin(call: LlmCall): Reject | undefined {
     const verdict = this.#checkOver(call);
@@ -177,7 +178,7 @@ export class BudgetKeeper implements SpendingGuard {
       waiting.giveUp(call.signal.reason);
       advance(waiting.accounts);
     });
-    advance(waiting.accounts); // others may have settled while an account was queried
+    advance(waiting.accounts); // others may have settled during the query of an account
     try {
       return this.#patch(call, await waiting.outcome);
     } finally {
@@ -187,8 +188,8 @@ export class BudgetKeeper implements SpendingGuard {
 
   #patch(call: LlmCall, charge: Charge): RequestPatch {
     if (charge instanceof Reservation) {
-      // A tap that never returns would keep the reservation indefinitely. A call that has begun
-      // ends by itself.
+      // A tap that never returns would keep the reservation forever. A call that has begun ends by
+      // itself.
       charge.unwatch = this.#onAbort(call, () => {
         if (!charge.begun) void passOn(charge.release(), () => advance(charge.accounts));
       });
@@ -196,7 +197,7 @@ export class BudgetKeeper implements SpendingGuard {
     return patchOf(call, charge);
   }
 
-  /** Calls `end` when the signal of the call is aborted, at once if it already is. */
+  /** Calls `end` when the signal of the call aborts, or at once if it has aborted. */
   #onAbort({ signal }: LlmCall, end: () => void): () => void {
     if (!signal.aborted) return this.#aborts.on(signal, end);
     end();
@@ -216,7 +217,7 @@ function runHasEnded(): ValidationError {
   return new ValidationError("grant() needs a run in progress, but this run has ended");
 }
 
-/** Returns the budgets of the run first, then those of the runs that it joined. */
+/** Returns the budgets of the run, followed by the budgets of the runs that it joined. */
 function accountsOf(run: HookRun): readonly Awaitable<Account>[] {
   const all: Awaitable<Account>[] = [];
   for (let owner: HookRun | undefined = run; owner !== undefined; owner = owner.parent) {
@@ -253,5 +254,5 @@ function patchOf(call: LlmCall, allowance: Reservation | Refusal): RequestPatch 
   });
 }
 
-/** Whether budgets are enforced: without the plugin they would be ignored. */
+/** Bound if budgets are enforced. Without the plugin they would be ignored. */
 export const BudgetKeeping = createToken<BudgetKeeper>("resilience/BudgetKeeping");

@@ -13,27 +13,29 @@ export interface BudgetOptions {
   /** Limit of the input and output tokens of all model calls of a run. Default: no limit. */
   readonly maxTokens?: number | undefined;
   /**
-   * Limit of the cost of all model calls of a run, in the currency of the ensemble's
+   * Limit of the cost of all model calls of a run. Its currency is that of the ensemble's
    * `costConfiguration`, which is required. Default: no limit.
    */
   readonly maxCost?: number | undefined;
   /**
-   * Time in milliseconds after the start of the run after which no further call starts. Calls in
-   * progress may finish; to end them, use `timeoutMs` of the run. Default: no limit.
+   * Time in milliseconds after the start of the run. No call starts after it. Calls in progress may
+   * finish. To end them, use `timeoutMs` of the run. Default: no limit.
    */
   readonly maxDurationMs?: number | undefined;
   /**
    * The limit of output tokens of a call if neither its agent nor its task sets `maxOutputTokens`.
-   * It applies with `maxTokens` or `maxCost`, is reserved for the call and sent to the model.
+   * It applies with `maxTokens` or `maxCost`. It is reserved for the call and sent to the model.
    * Default 4,096, which all common models accept.
    */
   readonly maxOutputTokensPerCall?: number | undefined;
   /**
-   * The reaction to a call that would exceed the budget. `stop` (default): no further work starts;
-   * the run fails with BudgetExceededError, which contains the finished outputs. `reject`: the call
-   * fails, and the run continues. `downgradeTo`: the call uses this model as long as its cost fits
-   * into `maxCost`, and as `stop` otherwise. It requires `maxCost` and a price function, from which
-   * the lower price of the model is determined.
+   * The reaction to a call that would exceed the budget.
+   * - `stop` (default): no further work starts. The run fails with BudgetExceededError, which
+   *   contains the finished outputs.
+   * - `reject`: the call fails, and the run continues.
+   * - `downgradeTo`: the call uses this model as long as its cost fits into `maxCost`, and
+   *   otherwise behaves as with `stop`. It requires `maxCost` and a price function, which
+   *   determines the lower price of the model.
    */
   readonly onExceeded?: "stop" | "reject" | { readonly downgradeTo: ModelRef } | undefined;
 }
@@ -57,7 +59,10 @@ const OPTION_NAMES = [
 ];
 const DEFAULT_OUTPUT_TOKENS = 4_096;
 
-/** Applies the defaults. @throws ValidationError for an unknown option, a value out of range and an option without effect. */
+/**
+ * Applies the defaults.
+ * @throws ValidationError for an unknown option, a value out of range and an option without effect.
+ */
 export function resolveBudgetOptions(options: BudgetOptions): BudgetSettings {
   checkOptions("budget", options, OPTION_NAMES);
   const { maxTokens, maxCost, maxDurationMs, maxOutputTokensPerCall } = options;
@@ -95,7 +100,8 @@ function downgradeOf({ onExceeded, maxCost }: BudgetOptions): ModelRef | undefin
       `budget onExceeded must be "stop", "reject" or { downgradeTo: model }, got: ${preview(onExceeded)}`,
     );
   checkOptions("budget onExceeded", onExceeded, ["downgradeTo"]);
-  const { downgradeTo } = onExceeded as { readonly downgradeTo?: ModelRef }; // checked next
+  // its value is checked next
+  const { downgradeTo } = onExceeded as { readonly downgradeTo?: ModelRef };
   if (downgradeTo === undefined)
     throw new ValidationError("budget onExceeded needs downgradeTo, a model");
   checkModel("budget downgradeTo", downgradeTo);
@@ -106,7 +112,7 @@ function downgradeOf({ onExceeded, maxCost }: BudgetOptions): ModelRef | undefin
   return downgradeTo;
 }
 
-/** Shows NaN and Infinity, which JSON can't represent, as text. */
+/** Returns a limit as text. JSON can't represent NaN and Infinity. */
 function shownLimit(value: unknown): string {
   return typeof value === "number" ? String(value) : preview(value);
 }

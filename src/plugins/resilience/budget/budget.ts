@@ -14,12 +14,12 @@ import { NOTHING, plus } from "./amount.js";
 import { LocalBudgetAccount } from "./local-accounts.js";
 import { StoredAccount } from "./stored-account.js";
 
-/** Sums of the same costs in another order differ by less. */
+/** Sums of the same costs in another order differ by less than this. */
 const ROUNDING = 2e-9;
 
 /**
- * A limit for each run of a kernel. It contains its accounts, so that runs of other kernels that
- * join one of these runs can find them.
+ * A limit for each run of a kernel. It contains its accounts. Runs of other kernels that join one
+ * of these runs can find them.
  */
 export class Budget {
   /** Set at the start of the kernel. */
@@ -29,8 +29,8 @@ export class Budget {
   constructor(readonly settings: BudgetSettings) {}
 
   /**
-   * Returns the account of a run with this budget at `position`. It is opened with the run. Returns
-   * a promise only for external storage.
+   * Returns the account of a run with this budget at `position`. The account is opened with the
+   * run. Returns a promise only for external storage.
    * @throws ValidationError for a limit that can't be enforced without prices; LimitStoreError.
    */
   accountOf(run: HookRun, position: number): Awaitable<Account> {
@@ -41,7 +41,7 @@ export class Budget {
     if (isLater(opened))
       opened.then(
         (account) => this.#accounts.set(run, account),
-        () => undefined, // reaches the callers
+        () => undefined, // the callers receive the error
       );
     return opened;
   }
@@ -78,7 +78,7 @@ export class Budget {
     });
   }
 
-  /** The storage of the account: a limit of time alone needs none. */
+  /** Returns the storage of the account. A limit of time alone needs none. */
   #store(run: HookRun, position: number): Awaitable<StoredAccount> {
     const { maxTokens, maxCost } = this.settings;
     const owner = run.parent === undefined ? run.find(BudgetOwner) : undefined;
@@ -109,10 +109,10 @@ function earlierAmount({ earlierUsage }: HookRun): BudgetAmount {
 }
 
 /**
- * The id of the run whose accounts the budgets of this run use. Absent: the id of this run. It does
- * not apply to runs that join this one.
+ * The id of the run whose accounts the budgets of this run use. Default: the id of this run. It
+ * does not apply to runs that join this one.
  */
 export const BudgetOwner = createToken<string>("resilience/BudgetOwner");
 
-/** The budgets of a run for their keepers; private to this plugin. */
+/** The budgets of a run for their keepers. Private to this plugin. */
 export const Budgets = createToken<Budget>("resilience/Budgets", "many");

@@ -8,7 +8,7 @@ import { preview } from "../../../contracts/validation.js";
 import { messageOf } from "../../../util/errors.js";
 import { asFields } from "../../../util/objects.js";
 
-/** A sum of amounts of cost that were added and released may differ from 0 by less. */
+/** A sum of costs that were added and released may differ from 0 by less than this. */
 const NOISE = 1e-6;
 
 /** Returns the result of `open`, if it is an account. @throws LimitStoreError */
@@ -33,8 +33,9 @@ export function checkedReservation(
 }
 
 /**
- * Reads the state of an account, and checks its amounts, because a comparison with another value
- * would not limit anything. @throws LimitStoreError
+ * Reads the state of an account and checks its amounts. A comparison with any other value would not
+ * limit anything.
+ * @throws LimitStoreError
  */
 export function stateOfAccount(account: BudgetAccount): BudgetState {
   let state: BudgetState;

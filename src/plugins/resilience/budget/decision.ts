@@ -17,8 +17,8 @@ export type Admission =
   | { readonly kind: "exceeded"; readonly account: Account; readonly limit: LimitName };
 
 /**
- * Output tokens available to a model under all accounts: now, and at most, if calls in flight turn
- * out to have used nothing.
+ * Output tokens available to a model under all accounts: now, and at most. The maximum assumes that
+ * calls in flight have used nothing.
  */
 interface Room {
   readonly model: ChatModel;
@@ -29,9 +29,9 @@ interface Room {
 }
 
 /**
- * Decides about a call under the accounts of its run and of those it joined. It uses its model if
- * its demand fits, and waits if that may become true. Otherwise it uses the cheaper model of a
- * budget, or gets a shorter answer if no call in flight could free room.
+ * Decides about a call under the accounts of its run and of those it joined. The call uses its
+ * model if its demand fits. It waits if the demand may fit later. If not, it uses the cheaper model
+ * of a budget. Without one, it gets a shorter answer if no call in flight can free room.
  */
 export function admit(demand: Demand, accounts: readonly [Account, ...Account[]]): Admission {
   for (const account of accounts)
@@ -81,11 +81,12 @@ function roomOf(
 }
 
 /**
- * Returns the reservations of calls that may be waiting for this one, which therefore can't wait
- * for them.
+ * Returns the reservations of calls that may be waiting for this call. This call can't wait for
+ * them.
  */
 function unavoidable(account: Account, demand: Demand): BudgetAmount {
-  if (account.owner === demand.call.run) return NOTHING; // no call of a run waits for another call of the same run
+  // calls of the same run do not wait for each other
+  if (account.owner === demand.call.run) return NOTHING;
   let sum = NOTHING;
   for (const [holder, { amount }] of account.reservations)
     if (holder.mayWaitFor(demand.call.run)) sum = plus(sum, amount);

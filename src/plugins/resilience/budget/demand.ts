@@ -2,7 +2,7 @@ import type { ChatModel } from "../../../contracts/chat-model.js";
 import type { LlmCall } from "../../../contracts/hooks.js";
 import type { UsageRecord } from "../../../contracts/usage.js";
 
-/** A call with fewer output tokens than this is not made, unless it requests no more. */
+/** A call with fewer output tokens than this is refused, unless it requests no more. */
 const LEAST_OUTPUT_TOKENS = 100;
 
 /** The maximum usage of a call. */
@@ -12,7 +12,7 @@ export class Demand {
 
   constructor(
     readonly call: LlmCall,
-    /** Estimated. */
+    /** Estimated input tokens. */
     readonly inputTokens: number,
     /** Maximum number of output tokens. */
     readonly wanted: number,

@@ -14,8 +14,8 @@ const UNITS: Readonly<Record<LimitName, string>> = {
 };
 
 /**
- * Creates the error of a refused call or a stopped run. Each gets a separate error, because errors
- * contain the output of their run.
+ * Creates the error of a refused call or a stopped run. Each gets a separate error, because an
+ * error contains the output of its run.
  */
 export function excess(account: Account, limit: LimitName, demand?: Demand): BudgetExceededError {
   const used = `Budget ${limit} exceeded: ${number(account.used(limit))} of ${number(account.allowed(limit))} ${UNITS[limit]} used`;
@@ -35,7 +35,7 @@ export function excess(account: Account, limit: LimitName, demand?: Demand): Bud
   });
 }
 
-/** Emits to the run of the call and, if it is another one, to the run that has the budget. */
+/** Emits to the run of the call, and also to the run that has the budget if it is another run. */
 export function announce(
   call: LlmCall,
   account: Account,
@@ -58,7 +58,7 @@ export function announce(
 }
 
 /**
- * Reports a call that is not made, and stops the runs if the budget requires it. Returns the error
+ * Reports a call that is refused, and stops the runs if the budget requires it. Returns the error
  * for the call.
  */
 export function exceed(

@@ -33,8 +33,8 @@ function isAmount(used: unknown): boolean {
 }
 
 /**
- * Returns the rest of a limit under all accounts, at most the requested amount. @throws
- * BudgetExceededError if nothing is left.
+ * Returns the rest of a limit under all accounts, at most the requested amount.
+ * @throws BudgetExceededError if nothing is left.
  */
 function leftOf(
   accounts: readonly Account[],
@@ -54,8 +54,8 @@ function leftOf(
 }
 
 /**
- * Reserves the requested amount, or the rest. @throws BudgetExceededError if nothing is left;
- * LimitStoreError.
+ * Reserves the requested amount, or the rest.
+ * @throws BudgetExceededError if nothing is left; LimitStoreError.
  */
 export function openGrant(
   accounts: readonly Account[],
@@ -98,7 +98,10 @@ export class Grant implements SpendingGrant, ReservationHolder {
     this.#timeoutMs = timeoutMs;
   }
 
-  /** Reserves it in all accounts, or in none; returns whether it did. @throws LimitStoreError */
+  /**
+   * Reserves the amount in all accounts, or in none. Returns whether it did. @throws
+   * LimitStoreError
+   */
   take(): Awaitable<boolean> {
     const amount = this.#amount;
     const parts = this.#accounts.map((account) => ({ account, amount }));
@@ -127,7 +130,7 @@ export class Grant implements SpendingGrant, ReservationHolder {
     });
   }
 
-  /** Counts all of it as used, unless it is settled. */
+  /** Counts the complete amount as used, unless it is settled. */
   expire(): Awaitable<void> {
     return this.#isOpen ? this.#settle(this.#amount) : undefined;
   }

@@ -12,11 +12,14 @@ import { LocalBudgetAccounts } from "./local-accounts.js";
 export type { BudgetOptions } from "./budget-options.js";
 
 /**
- * Limits the tokens, cost and time of a run. Every run has a separate budget, shared with its delegates and the runs that join it (`parent`). Before each
- * model call, its estimated input and its maximum output are reserved; after it, the reported usage counts. So concurrent calls can't exceed a limit
- * together. A call that would fit without the reservations of other calls waits for them. Every refused or downgraded call emits `budget_exceeded`.
- * @throws ValidationError for an unknown option, a value out of range or one without effect; when the kernel starts, for an unknown provider; when a run
- * begins, for `maxCost` without prices.
+ * Limits the tokens, cost and time of a run. Every run has a separate budget, shared with its
+ * delegates and the runs that join it (`parent`). Before each model call, its estimated input and
+ * its maximum output are reserved. After the call, the reported usage counts. Concurrent calls
+ * therefore can't exceed a limit together. If only the reservations of other calls prevent a call,
+ * it waits for them. Every refused or downgraded call emits `budget_exceeded`. The start of the
+ * kernel rejects with ValidationError for an unknown provider. A run with `maxCost` and without
+ * prices rejects with ValidationError when it begins.
+ * @throws ValidationError for an unknown option, a value out of range or one without effect.
  */
 export function budget(options: BudgetOptions): Plugin {
   const settings = resolveBudgetOptions(options);
@@ -51,7 +54,7 @@ export function standardBudgets(): Plugin {
       bind.single(Tokens.SpendingGuard, { default: true }).toConstantValue(keeper);
     },
     apply({ hooks }) {
-      // After the taps that report the usage of earlier executions.
+      // Runs after the taps that report the usage of earlier executions.
       hooks.beforeRun.tap({ name: "budget", lane: "policy", order: "post" }, (call) =>
         keeper.open(call),
       );
@@ -65,7 +68,7 @@ export function standardBudgets(): Plugin {
       hooks.beforeLlmCall.tap({ name: "budget-start", lane: "policy", order: "post" }, (call) =>
         keeper.begin(call),
       );
-      // The first tap, so that a reservation is settled even if a later tap fails.
+      // The first tap. A reservation is settled even if a later tap fails.
       hooks.afterLlmCall.tap({ name: "budget", lane: "transform", order: "pre" }, (call) =>
         keeper.settle(call),
       );
@@ -73,7 +76,9 @@ export function standardBudgets(): Plugin {
   });
 }
 
-/** @throws ValidationError on a kernel without the standard plugin, which would ignore the budget. */
+/**
+ * @throws ValidationError on a kernel without the standard plugin, which would ignore the budget.
+ */
 function requireKeeper(find: () => BudgetKeeper): void {
   try {
     find();

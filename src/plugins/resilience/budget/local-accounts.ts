@@ -9,8 +9,8 @@ import type {
 import { minus, NOTHING, plus } from "./amount.js";
 
 /**
- * Accounts in the memory of this process. Each opening creates a new one, because runs do not share
- * accounts.
+ * Accounts in the memory of this process. Each opening creates an account, because runs do not
+ * share accounts.
  */
 export class LocalBudgetAccounts implements BudgetAccounts {
   open(request: BudgetAccountRequest): LocalBudgetAccount {
@@ -50,7 +50,7 @@ export class LocalBudgetAccount implements BudgetAccount {
   settle(reservation: LocalReservation, used: BudgetAmount): void {
     if (!this.#open.delete(reservation)) return;
     const { state } = this;
-    // Sums of fractions that were released may differ from zero.
+    // The sum of released fractions may differ from zero.
     const reserved = this.#open.size === 0 ? NOTHING : minus(state.reserved, reservation.amount);
     this.#state = { used: plus(state.used, used), reserved };
   }

@@ -3,14 +3,14 @@ import type { Clock } from "../../../contracts/runtime.js";
 import type { Account } from "./account.js";
 import { startTimer } from "../../../util/abort/timer.js";
 
-/** The minimum time between two `budget_changed` events of one budget. */
+/** The minimum time in milliseconds between two `budget_changed` events of one budget. */
 const PAUSE_MS = 250;
 
 type State = Pick<Ev<"budget_changed">, "limits" | "used" | "reserved">;
 
 /**
- * Emits the state of a budget to the run that has it: at most four times a second, and always the
- * last state.
+ * Emits the state of a budget to the run that has it. Emits at most four times a second, and always
+ * the last state.
  */
 export class Meter {
   #lastMs = Number.NEGATIVE_INFINITY;
@@ -43,7 +43,7 @@ export class Meter {
     else this.#stopTimer = startTimer(waitMs, () => this.#tell());
   }
 
-  /** Called when the run has ended: emits a pending change at once. */
+  /** Called when the run has ended. Emits a pending change at once. */
   close(): void {
     this.#isClosed = true;
     if (this.#stopTimer === undefined) return;

@@ -4,12 +4,13 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { priceOf } from "../../../contracts/cost.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Costs are rounded sums of fractions; smaller differences are ignored. */
+/** Costs are rounded sums of fractions. Smaller differences are ignored. */
 const TOLERANCE = 1e-9;
 
 /**
- * Returns the cost of a call. @throws ValidationError for an unknown price, because a limit of the
- * cost can't be enforced for such a call.
+ * Returns the cost of a call.
+ * @throws ValidationError for an unknown price, because a limit of the cost can't be enforced for
+ * such a call.
  */
 export function pricedCost(prices: CostConfiguration, usage: UsageRecord): number {
   const hint =
@@ -36,8 +37,8 @@ export function pricedCost(prices: CostConfiguration, usage: UsageRecord): numbe
 }
 
 /**
- * Returns the largest number of tokens, up to `wanted`, that costs at most `left`; -1 if zero
- * tokens cost more. Prices increase with the tokens.
+ * Returns the largest number of tokens, up to `wanted`, that costs at most `left`. Returns -1 if
+ * zero tokens cost more. Prices increase with the tokens.
  */
 export function greatestWithin(
   left: number,
@@ -47,7 +48,7 @@ export function greatestWithin(
   const fits = (tokens: number): boolean => cost(tokens) <= left + TOLERANCE;
   if (fits(wanted)) return wanted;
   if (!fits(0)) return -1;
-  let [low, high] = [0, wanted]; // low fits, high does not
+  let [low, high] = [0, wanted]; // `low` fits, `high` does not
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
     if (fits(middle)) low = middle;

@@ -1,7 +1,7 @@
 /** A call that waits until others have settled. */
 export interface QueuedCall {
   readonly accounts: readonly CallQueue[];
-  /** Decides again; returns whether the call has left the queue. */
+  /** Decides again. Returns whether the call has left the queue. */
   step(): boolean;
   /** Removes the call, because the reservations are no longer known. */
   fail(error: unknown): void;

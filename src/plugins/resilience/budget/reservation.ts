@@ -13,7 +13,7 @@ import { allOf, passOn } from "../../../util/awaitable.js";
 import { pricedCost } from "./pricing.js";
 import { reserveAll } from "./reserve-all.js";
 
-/** The reservation of one call in flight. The call carries it as its allowance. */
+/** The reservation of one call in flight. It is the allowance of the call. */
 export class Reservation implements OutputAllowance {
   /** Whether all policies have accepted the call. */
   begun = false;
@@ -29,8 +29,8 @@ export class Reservation implements OutputAllowance {
   ) {}
 
   /**
-   * Reserves the amount in all accounts or in none. Returns whether it did. @throws ValidationError
-   * without a price; LimitStoreError; the reason of the signal of the call.
+   * Reserves the amount in all accounts or in none. Returns whether it did.
+   * @throws ValidationError without a price; LimitStoreError; the reason of the signal of the call.
    */
   take(): Awaitable<boolean> {
     const { demand, model, maxOutputTokens } = this;
@@ -58,8 +58,8 @@ export class Reservation implements OutputAllowance {
   }
 
   /**
-   * Counts the usage. If its price is unknown, the reserved cost counts. `more`: further usage that
-   * the vendor reported.
+   * Counts the usage. If its price is unknown, the reserved cost counts. `more` is further usage
+   * that the vendor reported.
    */
   settle(
     inputTokens: number,
@@ -87,8 +87,8 @@ export class Reservation implements OutputAllowance {
   }
 
   /**
-   * Prices the usage by the model name of the vendor, as in the ledger, otherwise by the name in
-   * the request.
+   * Prices the usage by the vendor's model name, as in the ledger. Without a price for it, uses the
+   * name in the request.
    */
   #cost(
     prices: CostConfiguration,
@@ -100,8 +100,8 @@ export class Reservation implements OutputAllowance {
       try {
         return pricedCost(prices, this.demand.usageOf(this.model, outputTokens, named));
       } catch {
-        // A call without a known price was refused earlier; a name that only the response has may
-        // lack a price.
+        // A call without a known price was refused earlier. The model name in the response may
+        // still lack a price.
       }
     }
     return undefined;

@@ -12,8 +12,8 @@ interface ReservedPart {
 }
 
 /**
- * Reserves all parts in sequence, or none; returns whether it did. @throws LimitStoreError; the
- * reason of `signal`.
+ * Reserves all parts in sequence, or none. Returns whether it did.
+ * @throws LimitStoreError; the reason of `signal`.
  */
 export function reserveAll(
   holder: ReservationHolder,

@@ -10,8 +10,8 @@ import { messageSize } from "../../shared/message-size.js";
 import { asCount } from "../../../util/objects.js";
 
 /**
- * Counts the usage of a call: the reported one, otherwise the estimated one. Returns a promise only
- * if the counter or an account does.
+ * Counts the usage of a call: the reported usage, or else the estimate. Returns a promise only if
+ * the counter or an account does.
  */
 export function settleCall(
   call: After<LlmCall, "response", ChatResponse>,
@@ -50,7 +50,7 @@ function settleResponse(
   return settle(outputTokens);
 }
 
-/** If the count fails, the complete reservation counts as used. */
+/** Counts the tokens. If that fails, the complete reservation counts as used. */
 function withCount(
   call: LlmCall,
   text: string,

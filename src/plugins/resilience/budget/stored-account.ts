@@ -22,7 +22,7 @@ interface AskOptions {
 }
 
 /**
- * An account behind `Tokens.BudgetAccounts`: applies a time limit, renews the leases of
+ * An account from `Tokens.BudgetAccounts`. It applies a time limit, renews the leases of
  * reservations, and repeats failed settlements.
  */
 export class StoredAccount {
@@ -53,14 +53,14 @@ export class StoredAccount {
     return this.#account.shared !== undefined;
   }
 
-  /** Whether usage of calls is not counted yet. */
+  /** Whether usage of calls has not been counted. */
   get isBehind(): boolean {
     return this.#unsettled.size > 0;
   }
 
   /**
-   * Returns `undefined` if the amount does not fit. @throws LimitStoreError; the reason of
-   * `signal`.
+   * Returns `undefined` if the amount does not fit.
+   * @throws LimitStoreError; the reason of `signal`.
    */
   reserve(amount: BudgetAmount, signal?: AbortSignal): Awaitable<BudgetReservation | undefined> {
     const taken = storeAnswer(() => this.#account.reserve(amount), {
@@ -85,7 +85,7 @@ export class StoredAccount {
     });
   }
 
-  /** Never throws: `catchUp` repeats a failed settlement. */
+  /** Never throws. `catchUp` repeats a failed settlement. */
   settle(reservation: BudgetReservation, used: BudgetAmount): Awaitable<void> {
     return recovered(
       () => this.#settle(reservation, used),
@@ -111,7 +111,7 @@ export class StoredAccount {
     this.#read();
   }
 
-  /** Called when the run has ended: leases of calls in flight expire. Their usage still counts. */
+  /** Called when the run has ended. Leases of calls in flight expire. Their usage still counts. */
   close(): void {
     this.#isClosed = true;
     this.#stopRenewal?.();
@@ -164,7 +164,7 @@ export class StoredAccount {
     if (this.#leased.size > 0) this.#renewLater();
   }
 
-  /** Warns once: later failures have the same cause. */
+  /** Warns once, because later failures have the same cause. */
   #warn(what: string, error: unknown): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;

@@ -21,8 +21,8 @@ export class WaitingDemand implements QueuedCall {
     readonly demand: Demand,
     readonly accounts: Accounts,
     /**
-     * Whether it may overtake others. A call of a run that a tap of another call may have started
-     * can't wait behind calls that wait for that one.
+     * Whether it may overtake others. A tap of another call may have started the run of this call.
+     * The other call then waits for this call, which must not wait behind it.
      */
     readonly overtakes: boolean,
   ) {
@@ -34,8 +34,8 @@ export class WaitingDemand implements QueuedCall {
   }
 
   /**
-   * Decides again, in its turn. Returns whether it has left; an account that answers later then
-   * releases others.
+   * Decides again, in its turn. Returns whether the call has left the queue. If an account answers
+   * later, that answer releases other calls.
    */
   step(): boolean {
     if (this.#isDeciding || !this.#isItsTurn()) return false;
@@ -84,7 +84,7 @@ export class WaitingDemand implements QueuedCall {
   }
 
   async #endLater(charge: Charge | undefined): Promise<void> {
-    // The awaited room may have become available meanwhile.
+    // The awaited room may have become available during the query.
     if (!this.#hasLeft) this.#end(charge);
     else if (charge instanceof Reservation) await charge.release();
     advance(this.accounts);

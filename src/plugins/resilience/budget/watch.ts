@@ -3,18 +3,20 @@ import type { CallQueue } from "./queue.js";
 import { sleep } from "../../../util/abort/timeouts.js";
 import { advance } from "./queue.js";
 
-/** Interval between reads of the reservations of others, by the clock of the run. */
+/**
+ * Interval in milliseconds between reads of the reservations of others, by the clock of the run.
+ */
 const LOOK_MS = 250;
 
-/** A queue whose calls also wait for other processes. */
+/** A queue whose calls also wait for calls of other processes. */
 interface WatchedQueue extends CallQueue {
   readonly clock: Clock;
   refresh(signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Reads the state of a shared account repeatedly, so that its calls can decide again, until the
- * signal ends that. Never rejects.
+ * Reads the state of a shared account repeatedly until the signal aborts. Its waiting calls decide
+ * again after each read. Never rejects.
  */
 export async function watch(queue: WatchedQueue, signal: AbortSignal): Promise<void> {
   const { clock } = queue;

@@ -13,13 +13,13 @@ import { MemoryResponseStore } from "./memory-response-store.js";
 
 /** Options of `cache`. */
 export interface CacheOptions {
-  /** The store of responses. Default: in memory, for the lifetime of the plugin. */
+  /** The store of responses. Default: in memory, as long as the plugin exists. */
   readonly store?: ResponseStore | undefined;
   /** Time in milliseconds for which a response is valid. Default: no limit. */
   readonly ttlMs?: number | undefined;
   /**
-   * Limit of the number of responses in memory. The least recently used response is removed first.
-   * Not allowed together with `store`. Default 1,000.
+   * Maximum number of responses in memory. The least recently used response is removed first. It
+   * can't be combined with `store`. Default 1,000.
    */
   readonly maxEntries?: number | undefined;
   /** Purposes of calls that bypass the cache, for instance `["correction"]`. Default: none. */
@@ -87,7 +87,7 @@ function checkCacheStore(store: unknown): void {
   const { get, set } = (typeof store === "object" && store !== null ? store : {}) as {
     readonly get?: unknown;
     readonly set?: unknown;
-  }; // inspected, not trusted
+  }; // any value is possible
   if (typeof get !== "function" || typeof set !== "function")
     throw new ValidationError(
       `cache store must have get(key) and set(key, entry), got: ${preview(store)}`,

@@ -19,7 +19,10 @@ export function withoutUsage(response: ChatResponse): ChatResponse {
   });
 }
 
-/** Replaces ids of tool calls that this conversation already uses, since ids must be unique within a conversation. */
+/**
+ * Replaces ids of tool calls that this conversation already uses. Ids must be unique within a
+ * conversation.
+ */
 export function withFreshIds(response: ChatResponse, { messages }: ChatRequest): ChatResponse {
   const { toolCalls } = response.message;
   if (toolCalls === undefined || toolCalls.length === 0) return response;

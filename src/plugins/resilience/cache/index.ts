@@ -8,10 +8,10 @@ export type { CacheOptions } from "./cache-options.js";
 export type { CachedResponse, ResponseStore } from "./response-store.js";
 
 /**
- * Answers a model call with the stored response to an equal call of any earlier run: the same
- * request to the same model. The answer costs nothing and has the outcome `answered`. Policies
- * before and after the call apply as usual. If the store fails, a `run_warning` is emitted and the
- * model is called.
+ * Answers a model call with the stored response to an equal call of any earlier run. Calls are
+ * equal if they send the same request to the same model. The answer costs nothing and has the
+ * outcome `answered`. Policies before and after the call apply as usual. If the store fails, a
+ * `run_warning` is emitted and the model is called.
  *
  * @throws ValidationError for an unknown option or a value out of range.
  */

@@ -2,7 +2,7 @@ import type { CachedResponse, ResponseStore } from "./response-store.js";
 
 /** Keeps the `maxEntries` most recently used responses in this process. */
 export class MemoryResponseStore implements ResponseStore {
-  /** In the order of their last use, the oldest first. */
+  /** Sorted by the last use, the oldest first. */
   readonly #entries = new Map<string, CachedResponse>();
 
   constructor(readonly maxEntries: number) {}

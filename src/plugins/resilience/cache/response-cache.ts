@@ -12,19 +12,22 @@ import { isThenable } from "../../../util/objects.js";
 
 /** Answers calls from stored responses. */
 export class ResponseCache {
-  /** The keys of calls between their two hooks, so that a long conversation is hashed once. */
+  /**
+   * The keys of calls between their two hooks. A long conversation is therefore hashed only once.
+   */
   readonly #keys = new WeakMap<ChatRequest, string>();
   readonly #digests = new PartDigests();
 
   constructor(readonly settings: CacheSettings) {}
 
   /**
-   * @throws the errors of the store, and ValidationError for an invalid entry. The kernel then
-   * warns and calls the model.
+   * @throws the errors of the store; ValidationError for an invalid entry. The kernel then warns
+   * and calls the model.
    */
   lookUp(call: LlmCall): Awaitable<Answer<ChatResponse> | undefined> {
     if (this.settings.excludePurposes.has(call.purpose)) return undefined;
-    if (call.model.capabilities?.recorded === true) return undefined; // a replay neither reads nor changes the store
+    // a replay must not read or change the store
+    if (call.model.capabilities?.recorded === true) return undefined;
     const { model } = call;
     const key = requestKey(call.request, model, {
       identity: (model.wraps ?? model).identity?.(),

@@ -4,11 +4,11 @@ import { checkOptions, preview, requireInteger } from "../../../contracts/valida
 /** Options for shortening a conversation that is too long. */
 export interface CompactOptions {
   /**
-   * Number of last turns whose tool results are not shortened. A turn is one response of the model,
+   * Number of last turns whose tool results are not shortened. A turn is one response of the model
    * with the results that it requested. Default 2.
    */
   readonly keepTurns?: number | undefined;
-  /** Length of the start of a shortened result that is kept, in characters. Default 200. */
+  /** Number of characters that are kept at the start of a shortened result. Default 200. */
   readonly keepCharacters?: number | undefined;
 }
 
@@ -20,8 +20,8 @@ export interface ContextLimitOptions {
    */
   readonly maxInputTokens: number;
   /**
-   * Whether old tool results are shortened if a request would exceed the limit. Default false: the
-   * call is refused.
+   * Whether old tool results are shortened if a request would exceed the limit. If false, the call
+   * is refused. Default false.
    */
   readonly compact?: boolean | CompactOptions | undefined;
 }

@@ -1,4 +1,7 @@
-/** The texts that replace shortened tool results, by name. `{name}` is replaced by a value; `docs/prompts.md` lists the values. */
+/**
+ * The texts that replace shortened tool results, by name. `{name}` is replaced by a value.
+ * `docs/prompts.md` lists the values.
+ */
 export const CONTEXT_LIMIT_TEMPLATES = Object.freeze({
   "context.shortened":
     "{beginning}\n[The rest of this result was removed to save space: {removed} of {length} characters. Call {toolName} again if you need it.]",

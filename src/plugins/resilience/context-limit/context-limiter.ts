@@ -18,7 +18,7 @@ type ToolMessage = Extract<ChatMessage, { readonly role: "tool" }>;
 export class ContextLimiter {
   readonly #tokens = new RequestTokens();
   readonly #library = new PromptLibrary(CONTEXT_LIMIT_TEMPLATES);
-  /** Shortened results, by the texts for shortening, so that a result is shortened and counted once. */
+  /** Shortened results, by the texts for shortening. A result is shortened and counted once. */
   readonly #shortened = new WeakMap<
     PromptTexts<ContextLimitTemplateName>,
     WeakMap<ToolMessage, ToolMessage>
@@ -28,7 +28,10 @@ export class ContextLimiter {
 
   constructor(readonly settings: ContextLimitSettings) {}
 
-  /** Shortens the oldest tool results until the request fits. Does not change the conversation itself. */
+  /**
+   * Shortens the oldest tool results until the request fits. The conversation itself is not
+   * changed.
+   */
   compact(call: LlmCall): Awaitable<Replace<{ readonly request: ChatRequest }> | undefined> {
     const { compact, maxInputTokens } = this.settings;
     if (compact === undefined) return undefined;
@@ -123,7 +126,9 @@ export class ContextLimiter {
   }
 }
 
-/** The index at which the last turns begin, each with a response of the model. */
+/**
+ * Returns the index at which the last turns begin. Each turn begins with a response of the model.
+ */
 function endOfOldTurns(messages: readonly ChatMessage[], keepTurns: number): number {
   let turns = 0;
   for (let index = messages.length - 1; index >= 0 && turns < keepTurns; index--)
@@ -132,8 +137,8 @@ function endOfOldTurns(messages: readonly ChatMessage[], keepTurns: number): num
 }
 
 /**
- * Returns the message with the beginning of its text and without its files; the same message if
- * that saves nothing.
+ * Returns the message with the beginning of its text and without its files. Returns the same
+ * message if the change saves nothing.
  */
 function shortenedMessages(
   message: ToolMessage,
@@ -156,7 +161,8 @@ function shortenedText(
 ): string {
   const { length } = content;
   if (length <= keepCharacters) return content;
-  const beginning = content.slice(0, keepCharacters).replace(/[\uD800-\uDBFF]$/, ""); // no unpaired surrogate
+  // avoids an unpaired surrogate
+  const beginning = content.slice(0, keepCharacters).replace(/[\uD800-\uDBFF]$/, "");
   const removed = length - beginning.length;
   const shorter = texts.render("context.shortened", { beginning, removed, length, toolName });
   return shorter.length < length ? shorter : content;

@@ -9,9 +9,9 @@ import { CONTEXT_LIMIT_TEMPLATES } from "./context-limit-prompts.js";
 export type { CompactOptions, ContextLimitOptions } from "./context-limit-options.js";
 
 /**
- * Limits requests to the context window of a model: a call with more input tokens fails with
+ * Limits requests to the context window of a model. A call with more input tokens fails with
  * `AE_MODEL_CONTEXT_LENGTH` before it is sent. With `compact`, old tool results are shortened
- * first. `Tokens.TokenCounter` counts the tokens, by an estimate unless another counter is bound.
+ * first. `Tokens.TokenCounter` counts the tokens. The default counter estimates.
  *
  * @throws ValidationError for an unknown option or a value out of range.
  */

@@ -5,7 +5,10 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { AttemptPolicy } from "../shared/attempt-policy.js";
 
-/** @throws ValidationError unless the list has at least one model or name of a model, and each only once. */
+/**
+ * @throws ValidationError unless the list has at least one model or name of a model, each only
+ * once.
+ */
 export function checkFallbackModels(models: readonly ModelRef[]): readonly ModelRef[] {
   const given: unknown = models;
   if (!Array.isArray(given) || given.length === 0)

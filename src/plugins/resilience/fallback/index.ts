@@ -8,11 +8,17 @@ import { checkFallbackModels, requireAttemptPolicy } from "./checks.js";
 import { fittingRequest } from "./fitting-request.js";
 
 /**
- * Uses other models after a permanent failure of a model: its attempts are exhausted, its key is rejected, its quota is exhausted, it does not exist, or the
- * conversation is too long for it. The models are tried in the given order without a delay, each with its own attempts. A call whose own model is in the
- * list continues with the next one. A bad request is not sent to another model, unless it has images or files. Works with and without `retry`. Names are resolved when the kernel starts.
- * @throws ValidationError for an empty list, a value that is not a model, or a model listed twice; when the kernel starts, for an unknown provider, or for
- * your own retry policy, which would have to implement the fallback itself.
+ * Uses other models after a permanent failure of a model. A failure is permanent in these cases:
+ * - The attempts of the model or its quota are exhausted.
+ * - Its key is rejected, or it does not exist.
+ * - The conversation is too long for it.
+ *
+ * The models are tried in the given order without a delay, each with its own attempts. If a call's
+ * own model is in the list, the call continues with the next one. A bad request is not sent to
+ * another model, unless it has images or files. Works with and without `retry`. Names are resolved
+ * when the kernel starts. The start rejects with ValidationError for an unknown provider. It also
+ * rejects with a custom retry policy, which would have to implement the fallback itself.
+ * @throws ValidationError for an empty list, a value that is not a model, or a model listed twice.
  */
 export function fallback(models: readonly ModelRef[]): Plugin {
   const chain = new FallbackChain(checkFallbackModels(models));

@@ -6,7 +6,10 @@ import { RateLimiter } from "./rate-limiter.js";
 
 export { rateLimited } from "../../shared/rate-limits/rate-limited.js";
 
-/** Enforces the rate limits of ensembles, agents, tasks and models: the last of all policies, so that a refused call never waits. */
+/**
+ * Enforces the rate limits of ensembles, agents, tasks and models. It is the last of all policies,
+ * so a refused call never waits.
+ */
 export function rateLimits(): Plugin {
   const limiter = new RateLimiter();
   return definePlugin({
@@ -21,7 +24,7 @@ export function rateLimits(): Plugin {
       hooks.beforeLlmCall.tap({ name: "rate-limit-start", lane: "answer", order: "post" }, (call) =>
         limiter.begin(call),
       );
-      // The first tap, so that a place is released even if a later tap fails.
+      // The first tap. A place is released even if a later tap fails.
       hooks.afterLlmCall.tap({ name: "rate-limit", lane: "transform", order: "pre" }, (call) =>
         limiter.settle(call),
       );

@@ -10,7 +10,7 @@ import { WaitList } from "./wait-list.js";
 import { WaitingCall, waitRejection } from "./waiting-call.js";
 import { windowKey } from "./window-key.js";
 
-/** Pause of the calls of a model after a 429 without `Retry-After`. */
+/** Pause of the calls of a model in milliseconds, after a 429 without `Retry-After`. */
 const DEFAULT_PAUSE_MS = 1_000;
 /** The maximum delay of a timer, in milliseconds. */
 const LONGEST_MS = 2_147_483_647;
@@ -22,10 +22,10 @@ interface AdmittedCall {
 }
 
 /**
- * Starts model calls when all their rate limits allow it: by priority, then in the order of their
+ * Starts model calls when all their rate limits allow it, by priority, then in the order of their
  * arrival. A call that waits for one limit does not delay calls with other limits.
- * `Tokens.RateWindow` counts. One timer serves all waiting calls; without waiting calls there is
- * none.
+ * `Tokens.RateWindow` counts. One timer serves all waiting calls. Without waiting calls there is no
+ * timer.
  */
 export class RateLimiter {
   readonly #pauses = new WeakMap<ChatModel, number>();
@@ -39,30 +39,35 @@ export class RateLimiter {
   #closed = new Map<object, Opening>();
   /** A check of the waiting calls that waits for a window. */
   #pass: Promise<void> | undefined;
-  /** The time of the next check after that. */
+  /** The time of the check that follows it. */
   #missedLook = Number.POSITIVE_INFINITY;
 
   /**
-   * Called before a call. Returns `undefined` for a call without limits; otherwise resolves when
-   * its turn has come or its time limit has passed. @throws the reason of the signal if it ends the
-   * wait; LimitStoreError if the window fails or is late.
+   * Called before a call. Returns `undefined` for a call without limits. Otherwise resolves when
+   * its turn has come or its time limit has passed.
+   * @throws the reason of the signal if it ends the wait; LimitStoreError if the window fails or is
+   * late.
    */
   admit(call: LlmCall): undefined | Reject | Promise<Reject | undefined> {
     if (call.rateLimits.length === 0) return undefined;
     call.signal.throwIfAborted();
     const turn = this.#turnOf(call);
-    const ahead = this.#waiting.size > 0 ? this.#advance() : undefined; // waiting calls come first if the timer is late
+    // if the timer is late, waiting calls precede this call
+    const ahead = this.#waiting.size > 0 ? this.#advance() : undefined;
     const looked = ahead === undefined ? this.#ask(turn) : ahead.then(() => this.#ask(turn));
     return looked === undefined ? this.#decide(call, turn) : this.#decideLater(call, turn, looked);
   }
 
-  /** Called directly before the model: later taps may take time, or answer instead of the model. */
+  /**
+   * Called directly before the model. Later taps may take time, or may answer instead of the model.
+   */
   begin(call: LlmCall): void {
     if (call.rateLimits.length === 0) return;
     const turn = this.#admitted.get(call.rateLimits)?.turn;
     if (turn === undefined) return;
     turn.begin();
-    // The model has been called by now. With an earlier start time, a busy process could start the next call too early.
+    // By then the model has been called. With an earlier start time, a busy process could start the
+    // next call too early.
     setImmediate(() => this.#count(turn));
   }
 
@@ -134,8 +139,7 @@ export class RateLimiter {
   }
 
   #admit(call: LlmCall, turn: Turn): void {
-    // A tap that never returns would keep the place indefinitely. A call that has begun ends by
-    // itself.
+    // A tap that never returns would keep the place forever. A call that has begun ends by itself.
     const unwatch = this.#aborts.on(call.signal, () => {
       if (!turn.begun) this.#end(call, performance.now(), undefined);
     });
@@ -145,7 +149,8 @@ export class RateLimiter {
   #count(turn: Turn): void {
     turn.count();
     const now = performance.now();
-    if (this.#waiting.size > 0) this.#lookAgain(now, now); // the time at which the place becomes free is known only now
+    // the time at which the place becomes free is known only now
+    if (this.#waiting.size > 0) this.#lookAgain(now, now);
   }
 
   /** `used`: the tokens of the call, if they are known. */
@@ -177,7 +182,7 @@ export class RateLimiter {
   }
 
   /**
-   * Starts the calls whose turn has come, in order, and refuses those that have waited too long.
+   * Starts the calls whose turn has come, in order. Refuses calls that have waited too long.
    * Returns a promise only if a window does.
    */
   #advance(): Promise<void> | undefined {

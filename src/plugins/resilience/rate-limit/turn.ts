@@ -9,12 +9,12 @@ import { isLater } from "../../../util/awaitable.js";
 import { storeAnswer } from "../shared/store-answer.js";
 
 /**
- * The delay, in milliseconds, before a call that depends on calls in flight asks again. These may
- * belong to another process.
+ * The delay in milliseconds before a call that depends on calls in flight asks again. The calls in
+ * flight may belong to another process.
  */
 const RECHECK_MS = 250;
 
-/** When a limit allows the call to start. */
+/** The times at which a limit allows the call to start. */
 export interface Opening {
   readonly limit: RateLimit;
   readonly openAt: number;
@@ -38,7 +38,7 @@ export class Turn {
     readonly pausedUntil: () => number,
   ) {}
 
-  /** Estimated input; reserved while the call is in flight. */
+  /** Estimated input tokens, reserved while the call is in flight. */
   get tokens(): number {
     return this.request.tokens;
   }
@@ -55,8 +55,8 @@ export class Turn {
   }
 
   /**
-   * Requests the turn. Returns a promise only if the window does. @throws LimitStoreError if the
-   * window fails or is late.
+   * Requests the turn. Returns a promise only if the window does.
+   * @throws LimitStoreError if the window fails or is late.
    */
   look(now: number): Promise<void> | undefined {
     const pausedUntil = this.pausedUntil();
@@ -77,7 +77,7 @@ export class Turn {
     return undefined;
   }
 
-  /** Whether one of its limits delays an earlier call, so that it need not ask. */
+  /** Whether one of its limits delays an earlier call. If so, the call does not request a turn. */
   isBehind(closed: ReadonlyMap<object, Opening>): boolean {
     const { limits } = this.request;
     if (!limits.some(({ owner }) => closed.has(owner))) return false;
@@ -95,7 +95,7 @@ export class Turn {
     });
   }
 
-  /** Called when the call no longer waits: returns a place that it gets later. */
+  /** Called when the call no longer waits. A place that it gets later is returned. */
   leave(): void {
     this.#left = true;
   }
@@ -105,7 +105,7 @@ export class Turn {
     this.#begun = true;
   }
 
-  /** Called after the call of the model: the period counts from here. */
+  /** Called after the call of the model. The period counts from this time. */
   count(): void {
     if (this.#counted) return;
     this.#counted = true;

@@ -3,7 +3,10 @@ import type { WaitingCall } from "./waiting-call.js";
 
 type Queue = Map<WaitingCall, () => void>;
 
-/** Waiting calls, each with a callback for its removal: in the order of their priority, and within one priority in the order of their arrival. */
+/**
+ * Waiting calls, each with a callback for its removal. They are sorted by priority. Calls of the
+ * same priority are in the order of their arrival.
+ */
 export class WaitList implements Iterable<WaitingCall> {
   /** The highest priority first. */
   readonly #queues: Readonly<Record<NonNullable<LlmCall["priority"]>, Queue>> = {
@@ -23,7 +26,7 @@ export class WaitList implements Iterable<WaitingCall> {
     this.#size++;
   }
 
-  /** Removes a call and returns its callback; `undefined` for a call that does not wait. */
+  /** Removes a call and returns its callback. Returns `undefined` for a call that does not wait. */
   delete(waiting: WaitingCall): (() => void) | undefined {
     const queue = this.#queueOf(waiting);
     const onLeave = queue.get(waiting);

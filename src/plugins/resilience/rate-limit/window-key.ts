@@ -2,7 +2,7 @@ import type { LlmCall } from "../../../contracts/hooks.js";
 import { originOf } from "../../../contracts/derived-options.js";
 
 /**
- * Returns the key of a window, equal in every process: the kind of its owner and the name of the
+ * Returns the key of a window, equal in every process. It contains the kind and the name of its
  * owner.
  */
 export function windowKey({ run, taskId }: LlmCall, owner: object, limit: object): string {

@@ -9,16 +9,21 @@ import { resolveRetryOptions } from "./retry-options.js";
 export type { RetryOptions } from "./retry-options.js";
 
 /**
- * Retries failed calls of every model, with increasing delays or the delay that the vendor requests. Retries only temporary failures: never an exhausted
- * quota, a bad request or a rejected key. Replaces the standard plugin of the same name, which retries only calls of models that declare
- * `capabilities.retry`. The task's signal ends a delay. Every retry emits a `retry_scheduled` event.
+ * Retries failed calls of every model, with increasing delays or the delay that the vendor
+ * requests. Retries only temporary failures: never an exhausted quota, a bad request or a rejected
+ * key. Replaces the standard plugin of the same name, which retries only calls of models that
+ * declare `capabilities.retry`. The task's signal ends a delay. Every retry emits a
+ * `retry_scheduled` event.
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function retry(options: RetryOptions = {}): Plugin {
   return retryPlugin(options, false);
 }
 
-/** The standard plugin: each model declares its number of attempts, and any other retry policy takes precedence. */
+/**
+ * The standard plugin. Each model declares its number of attempts. Any other retry policy takes
+ * precedence.
+ */
 export function standardRetry(): Plugin {
   return retryPlugin(undefined, true);
 }

@@ -7,13 +7,13 @@ export interface RetryOptions {
   readonly maxAttempts?: number | undefined;
   /**
    * The delay before the second attempt. It doubles with each further attempt. A random part of up
-   * to half is subtracted, so that parallel calls are not repeated at the same time. Default 500.
+   * to half is subtracted, so parallel calls are not repeated at the same time. Default 500.
    */
   readonly baseDelayMs?: number | undefined;
   /** Limit of these delays. Default 20,000. */
   readonly maxDelayMs?: number | undefined;
   /**
-   * Limit of the delay that a vendor may request (`Retry-After`). A call with a longer delay is not
+   * Maximum delay that a vendor may request (`Retry-After`). A call with a longer delay is not
    * retried. Default 60,000.
    */
   readonly maxRetryAfterMs?: number | undefined;
@@ -27,8 +27,8 @@ const DEFAULTS = Object.freeze({
 });
 
 /**
- * Applies the defaults. Without options, each model declares its number of attempts. @throws
- * ValidationError for an unknown option or a value out of range.
+ * Applies the defaults. Without options, each model declares its number of attempts.
+ * @throws ValidationError for an unknown option or a value out of range.
  */
 export function resolveRetryOptions(options: RetryOptions | undefined): RetrySettings {
   if (options === undefined) return Object.freeze({ ...DEFAULTS, maxAttempts: undefined });

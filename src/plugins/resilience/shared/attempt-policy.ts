@@ -6,7 +6,7 @@ import type { FallbackChain } from "./fallback-chain.js";
 import { ModelCallError } from "../../../contracts/errors.js";
 import { anotherModelMayHelp, mayPass } from "./failure-kinds.js";
 
-/** How failed calls are repeated. */
+/** The settings for repeating failed calls. */
 export interface RetrySettings {
   /** Attempts with each model. `undefined`: the number that the model declares. */
   readonly maxAttempts: number | undefined;
@@ -16,12 +16,16 @@ export interface RetrySettings {
 }
 
 /**
- * The retry policy: repeats a call with the same model while a retry can succeed, then uses the next model of a fallback chain.
- * With a fallback chain it keeps, between two attempts, the attempt at which the current model began. It keeps nothing longer than the request.
+ * The retry policy. It repeats a call with the same model while a retry can succeed. Then it uses
+ * the next model of a fallback chain. With a fallback chain it keeps, between two attempts, the
+ * attempt at which the current model began. It keeps nothing after the request.
  */
 export class AttemptPolicy implements RetryPolicy {
   #chains: readonly FallbackChain[] = [];
-  /** Attempts with earlier models, by request and conversation, since several concurrent calls may have the same request. */
+  /**
+   * Attempts with earlier models, by request and conversation. Several concurrent calls may have
+   * the same request.
+   */
   readonly #spent = new WeakMap<ChatRequest, Map<string, number>>();
 
   constructor(readonly settings: RetrySettings) {}
@@ -51,8 +55,8 @@ export class AttemptPolicy implements RetryPolicy {
   }
 
   /**
-   * Returns the delay before the next attempt with the same model; `undefined` if there is none.
-   * `tries`: the attempts already made with it.
+   * Returns the delay before the next attempt with the same model. Returns `undefined` if there is
+   * none. `tries` is the number of attempts already made with it.
    */
   #delayMs(failure: ModelCallError, tries: number, call: LlmCall): number | undefined {
     const { maxAttempts = call.model.capabilities?.retry?.maxAttempts ?? 1, maxRetryAfterMs } =
@@ -63,7 +67,10 @@ export class AttemptPolicy implements RetryPolicy {
     return retryAfterMs <= maxRetryAfterMs ? retryAfterMs : undefined;
   }
 
-  /** Doubles with each attempt, with a jitter of up to half, so that calls that failed together are not repeated together. */
+  /**
+   * Returns a delay that doubles with each attempt. A jitter of up to half keeps calls that failed
+   * together from being repeated together.
+   */
   #backOffMs(tries: number, call: LlmCall): number {
     const { baseDelayMs, maxDelayMs } = this.settings;
     const ceiling = Math.min(maxDelayMs, baseDelayMs * 2 ** Math.min(tries - 1, 31));
@@ -94,7 +101,10 @@ function conversationKey({ run, taskId, iteration }: LlmCall): string {
   return `${run.id}/${taskId}/${iteration}`;
 }
 
-/** A pseudo-random number from 0 to 1 that is equal for equal ids, so that tests and replays have equal delays. */
+/**
+ * Returns a pseudo-random number from 0 to 1. It is equal for equal ids, so tests and replays have
+ * equal delays.
+ */
 function spread(place: string): number {
   return createHash("sha256").update(place).digest().readUInt32BE() / 0xffff_ffff;
 }

@@ -25,8 +25,8 @@ export function mayPass(failure: ModelCallError): boolean {
 }
 
 /**
- * Whether another model may succeed: always, unless the request itself is invalid. A missing model
- * is reported as a bad request with status 404. A bad request with images or files may be valid for
+ * Whether another model may succeed. True unless the request itself is invalid. A missing model is
+ * reported as a bad request with status 404. A bad request with images or files may be valid for
  * another vendor that accepts them.
  */
 export function anotherModelMayHelp(failure: ModelCallError, request: ChatRequest): boolean {

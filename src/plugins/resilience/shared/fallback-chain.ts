@@ -10,7 +10,7 @@ export class FallbackChain {
 
   /** @throws ValidationError that names the available providers. */
   resolve(providers: readonly ChatModelProvider[]): void {
-    // Two names may resolve to the same model; a repeated model would cause a cycle.
+    // Two names may resolve to the same model. A repeated model would cause a cycle.
     this.#models = [
       ...new Set(this.refs.map((ref) => modelNamed("fallback model", ref, providers))),
     ];
@@ -24,7 +24,7 @@ export class FallbackChain {
     return this.#models.includes(model.wraps ?? model);
   }
 
-  /** The models after `model`; all of them if it is not in the chain. */
+  /** Returns the models after `model`. Returns all of them if it is not in the chain. */
   allAfter(model: ChatModel): readonly ChatModel[] {
     return this.#models.slice(this.#models.indexOf(model) + 1);
   }

@@ -2,7 +2,10 @@ import type { ChatModel, ChatModelProvider, ModelRef } from "../../../contracts/
 import { ValidationError } from "../../../contracts/errors.js";
 import { knownNames, preview } from "../../../contracts/validation.js";
 
-/** The model of a checked reference. `what` names it in errors. @throws ValidationError that names the available providers. */
+/**
+ * Returns the model of a checked reference. `what` names it in errors.
+ * @throws ValidationError that names the available providers.
+ */
 export function modelNamed(
   what: string,
   ref: ModelRef,

@@ -12,15 +12,15 @@ type RequestPart = ChatMessage | ToolSpec | NonNullable<ChatRequest["responseFor
 
 /**
  * Counts the input tokens of requests with a counter. Each message and each tool is counted once,
- * even if it is sent repeatedly, so the count of a growing conversation costs the same in every
- * turn.
+ * even if it is sent repeatedly. The count of a growing conversation therefore costs the same in
+ * every turn.
  */
 export class RequestTokens {
   readonly #known = new WeakMap<TokenCounter, WeakMap<RequestPart, number>>();
 
   /**
-   * Returns a promise only if the counter does. @throws ValidationError if the counter returns no
-   * count; the errors of the counter.
+   * Returns a promise only if the counter does.
+   * @throws ValidationError if the counter returns no count; the errors of the counter.
    */
   of(
     { messages, tools = [], responseFormat }: ChatRequest,

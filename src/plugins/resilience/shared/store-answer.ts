@@ -19,7 +19,10 @@ interface StoreQuestion<T> {
   readonly undo?: ((answer: T) => unknown) | undefined;
 }
 
-/** Calls a store that counts for several processes. Returns a promise only if the store does. @throws LimitStoreError if the store fails or is late; the reason of `signal`. */
+/**
+ * Calls a store that counts for several processes. Returns a promise only if the store does.
+ * @throws LimitStoreError if the store fails or is late; the reason of `signal`.
+ */
 export function storeAnswer<T>(ask: () => Awaitable<T>, question: StoreQuestion<T>): Awaitable<T> {
   let answer: Awaitable<T>;
   try {

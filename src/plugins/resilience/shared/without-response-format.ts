@@ -1,6 +1,9 @@
 import type { ChatModel, ChatRequest } from "../../../contracts/chat-model.js";
 
-/** The request without its response format, for another model that does not support schemas. The prompt still describes the schema. */
+/**
+ * Returns the request without its response format if the model does not support schemas. The prompt
+ * still describes the schema.
+ */
 export function withoutResponseFormat(request: ChatRequest, model: ChatModel): ChatRequest {
   if (request.responseFormat === undefined || model.capabilities?.structuredOutput === true)
     return request;

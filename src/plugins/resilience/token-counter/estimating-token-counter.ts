@@ -3,12 +3,18 @@ import type { Awaitable } from "../../../contracts/types.js";
 
 type Estimate = (text: string) => number;
 
-/** Longer texts are estimated by samples: one megabyte would block the process for a quarter of a second. */
+/**
+ * Longer texts are estimated from samples. An estimate of one megabyte would block the process for
+ * a quarter of a second.
+ */
 const SAMPLED_ABOVE = 32_768;
 const SAMPLES = 8;
 const SAMPLE_LENGTH = SAMPLED_ABOVE / SAMPLES;
 
-/** Estimates by the length and kind of words: within a few per cent for prose, less exact for code. The estimator is loaded at its first use. */
+/**
+ * Estimates by the length and kind of words. The error is a few per cent for prose and larger for
+ * code. The estimator is loaded at its first use.
+ */
 export class EstimatingTokenCounter implements TokenCounter {
   #estimate: Estimate | undefined;
 

@@ -3,7 +3,7 @@ import { definePlugin } from "../../../contracts/plugin.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { EstimatingTokenCounter } from "./estimating-token-counter.js";
 
-/** The default of `Tokens.TokenCounter`: a fast estimate, independent of the model. */
+/** Binds the default of `Tokens.TokenCounter`, a fast estimate that is independent of the model. */
 export function tokenCounter(): Plugin {
   return definePlugin({
     name: "resilience-token-counter",

@@ -39,13 +39,12 @@ export interface ClientToolOptions<I, O> extends SharedOptions<I> {
    * Checks the output of the page before the model receives it. Default: accepts any JSON value.
    */
   readonly output?: OutputSchema<O> | undefined;
-  /** Time limit of the page in milliseconds; 0 for no limit. Default 300,000. */
+  /** Time limit of the page in milliseconds. 0 means no limit. Default 300,000. */
   readonly timeoutMs?: number | undefined;
   /** Limit of the size of the output as JSON, in bytes. Default 65,536. */
   readonly maxOutputBytes?: number | undefined;
   /**
-   * Whether the model receives the output as marked data, because a page may send anything. Default
-   * true.
+   * Whether the model receives the output as marked data. A page may send any text. Default true.
    */
   readonly untrusted?: boolean | undefined;
 }
@@ -72,17 +71,17 @@ const SHARED_FIELDS = [
   ...["approvalRejection", "untrusted", "effect", "effectOf", "replay"],
 ];
 
-/** Option names of other frameworks. */
+/** Names of the same options in other frameworks. */
 const SYNONYMS = { inputSchema: "input", parameters: "input", outputSchema: "output" };
 
 const DEFAULT_TIMEOUT_MS = 300_000;
 const DEFAULT_MAX_BYTES = 65_536;
-/** The question has its own time limit, so the general time limit of tools does not apply. */
+/** The general time limit of tools does not apply, because the question has its own time limit. */
 const LONGEST_MS = 2_147_483_647;
 /** The longest text of an error of the page, in characters. */
 const ERROR_LIMIT = 2_000;
 
-/** The output of the page, as it is checked. */
+/** The rules by which the output of the page is checked. */
 interface ClientOutputRules {
   readonly name: string;
   readonly output: OutputSchema<unknown> | undefined;
@@ -94,10 +93,12 @@ interface ClientOutputRules {
  * Creates a tool that a page executes, in `onToolCall` of `useChat` or with `addToolOutput`. The
  * call waits in the review store until `chatHandler({ reviews })` or `runHandler({ reviews })`
  * receives its output. A review handler, or a person who edits the review, can supply the output
- * instead. A task with the tool fails before its start if nothing can answer.
+ * instead. If nothing can answer, a task with the tool fails before its start.
  *
- * The model receives a failure if no output arrives in time, if the page reports an error, and if
- * the output is too large or does not match `output`.
+ * The model receives a failure in these cases:
+ * - No output arrives in time.
+ * - The page reports an error.
+ * - The output is too large or does not match `output`.
  *
  * @throws ValidationError for an unknown option or a value out of range; the errors of `tool()`.
  */
@@ -130,9 +131,9 @@ export function clientTool<I, O>(options: ClientToolOptions<I, O>): ClientTool<I
   const made = tool<I>({
     untrusted: true,
     ...shared,
-    input: options.input as OutputSchema<I>, // tool() checks it in each of its forms
+    input: options.input as OutputSchema<I>, // tool() checks each of its forms
     timeoutMs: LONGEST_MS,
-    resume: "again", // the waiting question, and an answer to it, are found again
+    resume: "again", // a resumed run finds the waiting question or its answer
     execute: async (input, ctx) => {
       const editSchema = output === undefined ? undefined : schemas.find(output);
       return resultForModel(await outputOfPage(ctx, rules, { input, editSchema }), rules);

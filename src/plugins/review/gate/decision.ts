@@ -4,8 +4,8 @@ import { ReviewError, ReviewTimeoutError } from "../../../contracts/state-errors
 import { messageOf } from "../../../util/errors.js";
 
 /**
- * Converts a result of a handler to a decision. @throws ReviewError for any other value, so that
- * nothing is approved by mistake.
+ * Converts a result of a handler to a decision.
+ * @throws ReviewError for any other value, so nothing is approved by mistake.
  */
 export function decisionOf(answer: unknown): ReviewDecision {
   try {
@@ -18,8 +18,8 @@ export function decisionOf(answer: unknown): ReviewDecision {
 }
 
 /**
- * Returns the decision of a handler that threw: an early exit is a decision. @throws ReviewError,
- * ReviewTimeoutError
+ * Returns the decision of a handler that threw. An early exit is a decision.
+ * @throws ReviewError, ReviewTimeoutError
  */
 export function decisionOfError(error: unknown): ReviewDecision {
   if (ExitEarlySignal.isInstance(error))

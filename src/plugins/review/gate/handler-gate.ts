@@ -34,14 +34,14 @@ type OpenRequest = Omit<ReviewRequest, "signal">;
 const LAST_INSTANT_MS = 8.64e15;
 
 /**
- * Passes requests to the handler of the run, otherwise to its store. Enforces the time limit
+ * Passes requests to the handler of the run, or else to its store. Enforces the time limit
  * independently of both.
  */
 export class HandlerGate implements ReviewGate {
   readonly #defaults: ReviewDefaults;
   /** The number of requests of a run for each question. */
   readonly #asked = new WeakMap<HookRun, Map<string, number>>();
-  /** Runs that were warned that no one answers in this process. */
+  /** Runs for which the warning about unanswered reviews was emitted. */
   readonly #warned = new WeakSet<HookRun>();
 
   constructor(defaults: ReviewDefaults) {
@@ -93,7 +93,8 @@ export class HandlerGate implements ReviewGate {
       const { taskId, signal } = asker;
       const name = `${question.timing}:${question.key}`;
       let since = clock.now();
-      const hasHandler = run.find(Tokens.ReviewHandler) !== undefined; // a store keeps the instant itself
+      // a store keeps the instant itself
+      const hasHandler = run.find(Tokens.ReviewHandler) !== undefined;
       const begunAt = hasHandler && request.timeoutMs > 0 ? (at: Date) => (since = at) : undefined;
       const { decision, timedOut } = await askOutside(
         { run, taskId, signal, kind: "review", name, begunAt },
@@ -107,7 +108,7 @@ export class HandlerGate implements ReviewGate {
     }
   }
 
-  /** Requests a decision from the handler of the run, otherwise from its store. */
+  /** Requests a decision from the handler of the run, or else from its store. */
   async #decide(
     request: OpenRequest,
     { run, signal }: ReviewAsker,
@@ -123,7 +124,10 @@ export class HandlerGate implements ReviewGate {
     return this.#ofStore(run.get(Tokens.ReviewStore), request, { run, signal });
   }
 
-  /** Waits for the decision of a store, which may never answer. A run that ends before it waits notifies the store; otherwise the review would stay open. */
+  /**
+   * Waits for the decision of a store, which may never answer. A run that ends before the decision
+   * notifies the store. Otherwise the review would stay open.
+   */
   async #ofStore(
     store: ReviewStore,
     request: OpenRequest,
@@ -158,7 +162,10 @@ export class HandlerGate implements ReviewGate {
     }
   }
 
-  /** Warns once per run how to answer from another process, if no one answers in this one. */
+  /**
+   * If no listener in this process can answer, warns once per run how to answer from another
+   * process.
+   */
   #warnUnwatched(run: HookRun, store: ReviewStore, reviewId: string): void {
     if (store.isWatched() || this.#warned.has(run) || isDecidedOutside(run)) return;
     this.#warned.add(run);
@@ -192,8 +199,8 @@ export class HandlerGate implements ReviewGate {
   }
 
   /**
-   * The reaction to a time-out. For a tool approval a missing answer never approves a call, unless
-   * the options of the tool allow it.
+   * Returns the reaction to a time-out. A missing answer never approves a tool call, unless the
+   * options of the tool allow it.
    */
   #onTimeout({ timing }: ReviewQuestion): ReviewDefaults["onTimeout"] {
     const { onTimeout } = this.#defaults;
@@ -201,8 +208,9 @@ export class HandlerGate implements ReviewGate {
   }
 
   /**
-   * Equal for the same question of a run, so that an answer can arrive later and through another
-   * channel. If a model gives two tool calls the same id, the order distinguishes them.
+   * Returns an id that is equal for the same question of a run. An answer can therefore arrive
+   * later and through another channel. If a model gives two tool calls the same id, the order
+   * distinguishes them.
    */
   #idOf({ timing, key }: ReviewQuestion, { run, taskId, attempt }: ReviewAsker): string {
     const facts = JSON.stringify([run.id, taskId, attempt, timing, key]);
@@ -219,7 +227,7 @@ function isDecidedOutside(run: HookRun): boolean {
   return run.all(Tokens.OutsideAccess).some((access) => access.decidesReviews?.(run) === true);
 }
 
-/** The subject of a question without its texts. */
+/** Returns the subject of a question without its texts. */
 function contentsOf({
   toolName,
   callId,
@@ -244,7 +252,7 @@ interface SettledReview {
 }
 
 /**
- * Returns the result of `ask` within the time limit; after it, the result that `onTimeout`
+ * Returns the result of `ask` within the time limit. After it, returns the result that `onTimeout`
  * determines.
  */
 function decideWithin(
@@ -285,8 +293,8 @@ async function askInbox(store: ReviewStore, request: OpenRequest): Promise<Store
 }
 
 /**
- * Returns the remaining time of a stored review; if its store has lost the deadline, that of the
- * request.
+ * Returns the remaining time of a stored review. If its store has lost the deadline, returns the
+ * time of the request.
  */
 function msLeft(
   { deadline = "" }: StoredReview,

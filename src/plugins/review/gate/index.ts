@@ -11,8 +11,9 @@ import { TaskReviews } from "./task-reviews.js";
 export type { ReviewPluginOptions } from "./review-gate-options.js";
 
 /**
- * Lets people review tasks before (`Task.beforeReview`) and after their execution (`Task.review`, `reviewPolicy`). One of the standard plugins; add it
- * yourself to set the store of reviews, and the defaults of reviews without their own time limit.
+ * Lets people review tasks before (`Task.beforeReview`) and after their execution (`Task.review`,
+ * `reviewPolicy`). It is one of the standard plugins. Add it yourself to set the store of reviews,
+ * or the defaults of reviews without their own time limit.
  * @throws ValidationError for an unknown option or a value out of range.
  */
 export function review(options: ReviewPluginOptions = {}): Plugin {
@@ -29,7 +30,7 @@ export function review(options: ReviewPluginOptions = {}): Plugin {
       bind.many(Tokens.PromptTemplates).toConstantValue(REVIEW_TEMPLATES);
     },
     apply({ hooks }) {
-      // After the guardrails: a refused output is not reviewed.
+      // Runs after the guardrails, because a refused output is not reviewed.
       hooks.beforeTask.tap({ name: "review", lane: "policy", order: "post" }, (call) =>
         reviews.before(call),
       );

@@ -5,7 +5,7 @@ import { checkOptions, preview } from "../../../contracts/validation.js";
 
 /** Options of `review`: the defaults of all reviews. */
 export interface ReviewPluginOptions {
-  /** Time limit of an answer in milliseconds; 0 for no limit. Default 300,000. */
+  /** Time limit of an answer in milliseconds. 0 means no limit. Default 300,000. */
   readonly timeoutMs?: number | undefined;
   /**
    * The reaction to the time limit. With CONTINUE, the approval of a tool call still ends as

@@ -9,7 +9,9 @@ import { ReviewError } from "../../../contracts/state-errors.js";
 import { systemClock } from "../../../util/runtime.js";
 import { ReviewListeners } from "../../shared/review-listeners.js";
 
-/** The number of decided or expired reviews that are kept, so that a late answer gets their outcome. */
+/**
+ * The number of decided or expired reviews that are kept. A late answer then gets their outcome.
+ */
 const KEPT_ENDED = 1_000;
 
 /** A review store in memory. Its methods return at once. */
@@ -20,14 +22,17 @@ export interface ReviewInbox extends ReviewStore {
 }
 
 /**
- * Creates a review store in memory, for `review({ store })`. Its reviews do not outlive the
- * process. It counts as watched, because the program that creates it is expected to answer.
+ * Creates a review store in memory, for `review({ store })`. Its reviews end with the process. It
+ * counts as watched, because the program that creates it is expected to answer.
  */
 export function reviewInbox(): ReviewInbox {
   return new MemoryReviews(true);
 }
 
-/** The store of kernels without another one. It counts as watched only while it has a listener. */
+/**
+ * Creates the store of kernels without another one. It counts as watched only while it has a
+ * listener.
+ */
 export function unwatchedReviews(): ReviewStore {
   return new MemoryReviews(false);
 }

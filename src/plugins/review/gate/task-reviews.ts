@@ -23,7 +23,7 @@ export class TaskReviews {
    * Requests the review before a task, if the task has one. There is no output yet, so an edit
    * counts as an approval.
    * @throws ExitEarlySignal; ReviewUnavailableError if a review before or after this task is needed
-   * and no one can answer.
+   * and nobody can answer.
    */
   before(call: TaskCall): Awaitable<void> {
     const { beforeReview } = call.task;
@@ -47,7 +47,7 @@ export class TaskReviews {
   }
 }
 
-/** Whether the output of the task needs a review, as far as this is known before the execution. */
+/** Whether the output of the task may need a review, by the facts known before the execution. */
 function mayBeReviewed({ task: { review }, run, isLast }: TaskCall): boolean {
   if (review !== undefined) return review.mode === "REQUIRED";
   const { reviewPolicy = "NEVER" } = run.options;
@@ -62,7 +62,7 @@ function isReviewedByPolicy({
   return run.options.reviewPolicy !== "AFTER_LAST_TASK" || isLast?.(output) === true;
 }
 
-/** @throws ReviewUnavailableError if no one can answer. */
+/** @throws ReviewUnavailableError if nobody can answer. */
 function gateFor({ run, task }: TaskCall): ReviewGate {
   const gate = run.find(Tokens.ReviewGate);
   if (gate?.canAsk(run) === true) return gate;
@@ -111,8 +111,8 @@ async function askAfter(
 }
 
 /**
- * Returns a text and, with a schema, its value: parsed as JSON, or the text itself if the schema
- * accepts a string.
+ * Returns a text and, with a schema, its value. The value is the parsed JSON, or the text itself if
+ * the schema accepts a string.
  */
 async function readEdit(
   schema: OutputSchema<unknown> | undefined,

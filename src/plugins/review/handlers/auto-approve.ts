@@ -12,7 +12,10 @@ export function autoApprove(): ReviewHandler {
   return () => ReviewDecision.continue();
 }
 
-/** Approves every request after `delayMs` milliseconds. @throws ValidationError for an invalid delay. */
+/**
+ * Approves every request after `delayMs` milliseconds.
+ * @throws ValidationError for an invalid delay.
+ */
 export function autoApproveWithDelay(delayMs: number): ReviewHandler {
   checkDelay(delayMs);
   return async ({ signal }) => {

@@ -21,8 +21,8 @@ export interface ConsoleReviewOptions {
 }
 
 /**
- * Asks in the terminal, one question at a time. An empty line or `c` continues, `e` requests a new
- * text, `x` ends the run, `m` adds a comment to the following decision. Any other answer repeats
+ * Asks in the terminal, one question at a time. An empty line or `c` continues. `e` requests a new
+ * text. `x` ends the run. `m` adds a comment to the following decision. Any other answer repeats
  * the question. At the end of the input, `onTimeout` applies immediately.
  *
  * @throws ValidationError for an unknown option or a value that is not a stream.
@@ -75,7 +75,7 @@ class ConsoleConversation {
     }
   }
 
-  /** An empty line approves only what was shown in full. */
+  /** Whether an empty line approves. It approves only a text that was shown in full. */
   get #isShown(): boolean {
     return this.#sawAll || !isPartial(this.request);
   }
@@ -108,7 +108,8 @@ class ConsoleConversation {
     if (choice === "e" || choice === "edit") return this.#edit();
     if (choice === "m" || choice === "comment") await this.#readComment();
     else if (choice === "v" && isPartial(this.request)) this.#showAll();
-    else await this.terminal.forgetTypedAhead(this.request.signal); // the rest of a paste that was not an answer
+    // discards the rest of a paste that was not an answer
+    else await this.terminal.forgetTypedAhead(this.request.signal);
     return undefined;
   }
 
@@ -126,7 +127,7 @@ class ConsoleConversation {
     return text.trim() === "" ? undefined : ReviewDecision.edit(text);
   }
 
-  /** @throws ReviewError if `onTimeout` defines no decision for a missing answer. */
+  /** Returns the decision of a missing answer. @throws ReviewError if `onTimeout` defines none. */
   #nobody(): Decision {
     const { timeoutMs, onTimeout } = this.request;
     this.output.write("(the input has ended: no answer is possible)\n");

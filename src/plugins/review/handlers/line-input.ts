@@ -6,7 +6,7 @@ export interface LineSource {
   off(event: string, listener: (chunk: Uint8Array | string) => void): unknown;
   pause(): unknown;
   resume(): unknown;
-  /** The stream is a terminal: text typed before a question is discarded. */
+  /** Whether the stream is a terminal. Text typed before a question is discarded only then. */
   readonly isTTY?: boolean | undefined;
   readonly readableEnded?: boolean | undefined;
   readonly destroyed?: boolean | undefined;
@@ -15,8 +15,10 @@ export interface LineSource {
 const ENDS = ["end", "close", "error"];
 
 /**
- * Reads the lines of a stream, one at a time. It listens to the stream only while a line is awaited, so that the process can end. Further text that arrives
- * with a line is kept for the next question. (An interface of node:readline loses this text when it is closed, and listens as long as it is open.)
+ * Reads the lines of a stream, one at a time. It listens to the stream only while a line is
+ * awaited, so the process can end. Further text that arrives with a line is kept for the next
+ * question. An interface of node:readline would lose this text when it is closed, and would listen
+ * while it is open.
  */
 export class LineInput {
   readonly #source: LineSource;
@@ -32,8 +34,9 @@ export class LineInput {
   }
 
   /**
-   * Returns the next line without its line ending; `undefined` at the end of the input. One call at
-   * a time. @throws the reason of the signal.
+   * Returns the next line without its line ending. Returns `undefined` at the end of the input. One
+   * call at a time.
+   * @throws the reason of the signal.
    */
   readLine(signal: AbortSignal): Promise<string | undefined> {
     return new Promise((resolve, reject) => {
@@ -79,8 +82,8 @@ export class LineInput {
   }
 
   /**
-   * Not called within an event of the stream: standard input would start to read again and keep the
-   * process alive.
+   * Stops listening. It must not be called within an event of the stream. Standard input would
+   * start to read again and keep the process alive.
    */
   #rest(): void {
     if (this.#onChange !== undefined || !this.#listening) return;
@@ -90,7 +93,10 @@ export class LineInput {
     for (const event of ENDS) this.#source.off(event, this.#onEnd);
   }
 
-  /** The lines that arrive without a pause of `ms` milliseconds: of a paste, or typed before the question. */
+  /**
+   * Returns the lines that arrive without a pause of `ms` milliseconds. They come from a paste, or
+   * were typed before the question.
+   */
   async burst(ms: number, signal: AbortSignal): Promise<readonly string[]> {
     const lines: string[] = [];
     for (;;) {
@@ -101,7 +107,7 @@ export class LineInput {
         lines.push(line);
       } catch (error) {
         if (signal.aborted) throw error;
-        this.#text = ""; // an incomplete line
+        this.#text = ""; // discards an incomplete line
         return lines;
       }
     }

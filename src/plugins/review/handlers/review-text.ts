@@ -13,7 +13,10 @@ const TIMINGS = {
 } as const;
 const AUTOMATIC = { EXIT_EARLY: "auto-x", CONTINUE: "auto-c", FAIL: "auto-fail" } as const;
 
-/** The information for a decision. Each line of text from models starts with a bar, so that such text cannot imitate the question. */
+/**
+ * Returns the information for a decision. Each line of text from models starts with a bar, so the
+ * text cannot imitate the question.
+ */
 export function headerOf(request: ReviewRequest): string {
   const { timing, taskId, agentRole, taskDescription, taskOutput, input, prompt, requiredRole } =
     request;
@@ -44,7 +47,10 @@ export function wholeInputOf({ input }: ReviewRequest): string {
   return `Input:\n${barred(fieldsOf(input, Infinity))}\n`;
 }
 
-/** Each field on a separate line, with its further lines indented. Of a field longer than `limit` characters, only the start and the end. */
+/**
+ * Returns each field on a separate line, with its further lines indented. A field longer than
+ * `limit` characters is reduced to its start and its end.
+ */
 function fieldsOf(input: unknown, limit: number): string {
   if (!isObject(input)) return excerpt(textOf(input), limit);
   return Object.entries(input)

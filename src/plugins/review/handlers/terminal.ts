@@ -6,13 +6,13 @@ export interface TextSink {
   write(text: string): unknown;
 }
 
-/** The property of a stream that holds its terminal, so that all handlers of one stream share one queue. */
+/** The property of a stream that holds its terminal. All handlers of one stream share its queue. */
 const TERMINAL = Symbol.for("agentensemble/review-terminal");
 
 /** The pause, in milliseconds, that ends pasted or prematurely typed text. */
 const QUIET_MS = 50;
 
-/** A person at a keyboard, who is asked one question at a time. */
+/** A terminal that asks a person one question at a time. */
 export class Terminal {
   readonly #lines: LineInput;
   readonly #isTyped: boolean;
@@ -25,13 +25,13 @@ export class Terminal {
 
   /** The terminal of a stream. */
   static at(source: LineSource): Terminal {
-    const bearer = source as { [TERMINAL]?: Terminal }; // set here only
+    const bearer = source as { [TERMINAL]?: Terminal }; // only this method sets the property
     return (bearer[TERMINAL] ??= new Terminal(source));
   }
 
   /**
-   * Executes `work` after all earlier questions. @throws the reason of the signal if it is aborted
-   * before.
+   * Executes `work` after all earlier questions.
+   * @throws the reason of the signal if it aborts before.
    */
   turn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     const mine = this.#tail.then(() => {
@@ -52,7 +52,7 @@ export class Terminal {
     return this.#lines.readLine(signal);
   }
 
-  /** A line, with the lines that were pasted together with it. */
+  /** Returns a line with the lines that were pasted together with it. */
   async readPaste(signal: AbortSignal): Promise<string | undefined> {
     const first = await this.#lines.readLine(signal);
     if (first === undefined || !this.#isTyped) return first;

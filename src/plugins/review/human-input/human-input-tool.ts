@@ -14,11 +14,11 @@ import { REVIEW_TEMPLATES } from "../shared/review-prompts.js";
 /** Options of {@link humanInputTool}. */
 export interface HumanInputOptions {
   /**
-   * The description for the model: when to ask. Default: when a decision or a fact is missing that
-   * only a person can supply.
+   * The description for the model: when to ask. By default the model asks if a decision or a fact
+   * is missing that only a person can supply.
    */
   readonly description?: string | undefined;
-  /** Time limit of an answer in milliseconds; 0 for no limit. Default 300,000. */
+  /** Time limit of an answer in milliseconds. 0 means no limit. Default 300,000. */
   readonly timeoutMs?: number | undefined;
   /** The reaction to the time limit. Default CONTINUE: the model is instructed to continue. */
   readonly onTimeout?: OnReviewTimeout | undefined;
@@ -32,7 +32,7 @@ export type HumanInput = Readonly<Record<string, unknown>>;
 const DESCRIPTION =
   'Asks a person a question and waits for the answer. Use it when a decision or a fact is missing that only a person can give. Example: {"question": "Which of the two dates suits you?"}';
 
-/** The review has a separate time limit, so the general time limit of tools does not apply. */
+/** The general time limit of tools does not apply, because the review has its own time limit. */
 const LONGEST_MS = 2_147_483_647;
 
 const INPUT = Object.freeze({
@@ -50,7 +50,7 @@ const INPUT = Object.freeze({
 
 /**
  * Creates the tool `human_input`, with which an agent asks a person a question. The answer is an
- * edit of the review; continue instructs the model to continue; exit early ends the run. If no
+ * edit of the review. `continue` instructs the model to continue. An early exit ends the run. If no
  * person can answer, the model receives a text that states this.
  *
  * @throws ValidationError for an unknown option or a value out of range.
@@ -98,7 +98,7 @@ export function humanInputTool(options: HumanInputOptions = {}): Tool<HumanInput
   });
 }
 
-/** Warns about the missing handler, because the model continues without an answer. */
+/** Warns once about the missing handler, because the model continues without an answer. */
 function warnOnce(warned: WeakSet<RunInfo>, { scope }: ToolContext): void {
   if (warned.has(scope.run)) return;
   warned.add(scope.run);
@@ -109,7 +109,7 @@ function warnOnce(warned: WeakSet<RunInfo>, { scope }: ToolContext): void {
   });
 }
 
-/** Returns `undefined` if no one can answer. */
+/** Returns `undefined` if nobody can answer. */
 async function askPerson(
   ctx: ToolContext,
   question: Parameters<ToolContext["requestApproval"]>[0],

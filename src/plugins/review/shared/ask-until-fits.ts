@@ -8,7 +8,7 @@ import { ReviewError } from "../../../contracts/state-errors.js";
 import { prompt } from "../../../contracts/prompt-text.js";
 import { preview } from "../../../contracts/validation.js";
 
-/** The maximum number of edits: a handler that is a program could repeat an invalid edit indefinitely. */
+/** The maximum number of edits. A program as handler could repeat an invalid edit forever. */
 const MAX_EDITS = 3;
 
 /** The value of an edit, or the reason why the edit is invalid. */
@@ -26,8 +26,8 @@ export type FittingDecision<T> =
     };
 
 /**
- * Asks for a decision. An invalid edit is asked for again, with the reason in the question, so that
- * a missing bracket does not lose finished work.
+ * Asks for a decision. After an invalid edit it asks again, with the reason in the question. A
+ * missing bracket therefore does not lose finished work.
  * @throws ReviewError if the third edit is also invalid; the errors of the gate.
  */
 export async function askUntilFits<T>(

@@ -1,6 +1,6 @@
 import { AgentEnsembleError, RunCancelledError } from "../../../contracts/errors.js";
 
-/** The error of a wait for an answer that was ended by `signal`. */
+/** Returns the error of a wait for an answer that `signal` ended. */
 export function endOfWait(signal: AbortSignal): Error {
   const reason: unknown = signal.reason;
   return AgentEnsembleError.isInstance(reason)

@@ -1,4 +1,7 @@
-/** The texts about reviews that models receive. `{name}` is replaced by a value; `docs/prompts.md` lists the values of each text. */
+/**
+ * The texts about reviews that models receive. `{name}` is replaced by a value. `docs/prompts.md`
+ * lists the values of each text.
+ */
 export const REVIEW_TEMPLATES = Object.freeze({
   "review.rejected": "Tool call rejected by reviewer: {tool}",
   "review.commented": "{rejection}\nThe reviewer's comment: {comment}",

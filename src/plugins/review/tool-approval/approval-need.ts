@@ -11,8 +11,9 @@ const POLICY_LIMIT_MS = 30_000;
 const UNDECIDED = Symbol("undecided");
 
 /**
- * Whether the tool requires an approval. Any value except `false` does, so that an invalid result
- * approves nothing. @throws ReviewError if the function of the tool throws.
+ * Whether the tool requires an approval. Any value except `false` requires one, so an invalid
+ * result approves nothing.
+ * @throws ReviewError if the function of the tool throws.
  */
 export function toolWantsApproval({ tool, input }: ToolCallContext): boolean {
   if (tool.needsApproval === undefined) return tool.requireApproval === true;
@@ -32,8 +33,9 @@ export function ofTool<T>(toolName: string, field: string, say: () => T): T {
 }
 
 /**
- * Returns the result of the first policy that requires an approval: `true` or its reason; `false`
- * if there is none. @throws ReviewError if a policy throws.
+ * Returns `true` or the reason of the first policy that requires an approval. Returns `false` if
+ * none requires it.
+ * @throws ReviewError if a policy throws.
  */
 export async function policiesWantApproval(
   policies: readonly ApprovalPolicy[],

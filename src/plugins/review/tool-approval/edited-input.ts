@@ -8,8 +8,8 @@ import { isObject } from "../../../util/objects.js";
 const MAIN_NAMES = ["content", "body", "text", "input", "message", "query", "question", "command"];
 
 /**
- * Returns the name of the argument that a plain-text edit replaces: a known name, otherwise the
- * only text argument.
+ * Returns the name of the argument that a plain-text edit replaces: a known name, or else the only
+ * text argument.
  */
 function mainTextOf(input: unknown): string | undefined {
   if (!isObject(input)) return undefined;
@@ -19,7 +19,7 @@ function mainTextOf(input: unknown): string | undefined {
   );
 }
 
-/** The instruction for editing a call. */
+/** Returns the instruction for editing a call. */
 export function editHint(tool: AnyTool, input: unknown): string {
   if (tool.input === undefined) return "An edit replaces the input.";
   const main = mainTextOf(input);
@@ -29,8 +29,8 @@ export function editHint(tool: AnyTool, input: unknown): string {
 }
 
 /**
- * Returns the input of an edited call: a JSON object replaces the arguments, any other text the
- * main argument. For a tool without a schema, the text is the input.
+ * Returns the input of an edited call. A JSON object replaces the arguments. Any other text
+ * replaces the main argument. For a tool without a schema, the text is the input.
  */
 export async function editedInput(
   tool: AnyTool,
@@ -49,7 +49,8 @@ export async function editedInput(
 
 function withMainText(input: unknown, text: string): unknown {
   const main = mainTextOf(input);
-  return main === undefined ? undefined : { ...(input as Fields), [main]: text }; // an input with a main text is an object
+  // an input with a main text is an object
+  return main === undefined ? undefined : { ...(input as Fields), [main]: text };
 }
 
 function objectIn(text: string): Fields | undefined {

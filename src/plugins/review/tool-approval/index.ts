@@ -2,7 +2,10 @@ import type { Plugin } from "../../../contracts/plugin.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import { checkApprovable, ToolApprovals } from "./tool-approvals.js";
 
-/** Requests an approval of tool calls if the tool or an `ApprovalPolicy` requires it. One of the standard plugins. */
+/**
+ * Requests an approval of tool calls if the tool or an `ApprovalPolicy` requires it. It is one of
+ * the standard plugins.
+ */
 export function toolApproval(): Plugin {
   const approvals = new ToolApprovals();
   return definePlugin({

@@ -9,7 +9,10 @@ export interface ShownInput extends Required<Pick<ReviewQuestion, "input" | "tru
   readonly text: string;
 }
 
-/** Shows an input with its keys in the order of the schema, since a model could choose an order that hides important fields. */
+/**
+ * Shows an input with its keys in the order of the schema. A model could otherwise choose an order
+ * that hides important fields.
+ */
 export function shownInput(value: unknown, schema: JsonSchema | undefined): ShownInput {
   const data = toJsonValue(value);
   const input = inOrder(data, schema);
@@ -17,7 +20,7 @@ export function shownInput(value: unknown, schema: JsonSchema | undefined): Show
   return { input, text, truncated: !isWhole || !isFaithful(value, data) };
 }
 
-/** Keys of the schema first, in its order; then the others by name. */
+/** Sorts keys of the schema first, in its order, then the others by name. */
 function inOrder(value: unknown, schema: unknown): unknown {
   const { properties, items } = isObject(schema) ? schema : {};
   if (Array.isArray(value)) return (value as unknown[]).map((item) => inOrder(item, items));
@@ -33,7 +36,10 @@ function inOrder(value: unknown, schema: unknown): unknown {
   );
 }
 
-/** Whether JSON represents a value completely: no Map, no function, nothing beyond the limits. */
+/**
+ * Whether JSON represents a value completely. False for a Map, a function, or a value beyond the
+ * limits.
+ */
 function isFaithful(value: unknown, data: unknown): boolean {
   try {
     return JSON.stringify(value) === JSON.stringify(data) && !hasLost(value);

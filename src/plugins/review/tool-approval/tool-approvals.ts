@@ -22,7 +22,10 @@ import { shownInput } from "./shown-input.js";
 /** The outcome of an approval: the approved input, or the text for the model. */
 type Approval = { readonly input: unknown } | { readonly rejection: string };
 
-/** Requests approvals of tool calls after the taps that may change them, and ensures that only the approved input is used. */
+/**
+ * Requests approvals of tool calls after the taps that may change them. Ensures that only the
+ * approved input is used.
+ */
 export class ToolApprovals {
   readonly #approvals = new WeakMap<ToolCall, Approval>();
   readonly #schemas = new Schemas();
@@ -30,7 +33,7 @@ export class ToolApprovals {
 
   /**
    * Requests an approval if the tool or a policy requires it. An edit changes the arguments.
-   * @throws ReviewUnavailableError if no one can answer.
+   * @throws ReviewUnavailableError if nobody can answer.
    */
   ask(call: ToolCallContext): Awaitable<void | Replace<Pick<ToolCallContext, "input">>> {
     if (toolWantsApproval(call)) return this.#approve(call, true);
@@ -96,8 +99,9 @@ export class ToolApprovals {
 }
 
 /**
- * Refuses, before it causes costs, a task with a tool that always needs approval, or that a page
- * executes, if no one can answer. @throws ReviewUnavailableError
+ * Refuses a task before it causes costs if nobody can answer its questions. Such a task has a tool
+ * that always needs approval, or that a page executes.
+ * @throws ReviewUnavailableError
  */
 export function checkApprovable({ run, task, agent }: TaskCall): void {
   const own = task.handler === undefined ? toolsUsed(task, agent) : [task.handler];
@@ -107,7 +111,7 @@ export function checkApprovable({ run, task, agent }: TaskCall): void {
   if (tool !== undefined) gateFor({ run, tool });
 }
 
-/** The tools of a task, and of the agents that may take it over. */
+/** Returns the tools of a task, and of the agents that may take it over. */
 function toolsUsed({ tools }: AnyTask, agent: Agent | undefined): readonly unknown[] {
   if (agent?.handoffs === undefined) return agent?.tools ?? tools;
   return [...withSuccessors([agent])].flatMap((one) => one.tools);
