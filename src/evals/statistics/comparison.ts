@@ -88,7 +88,7 @@ function compareScores(
 
 /**
  * A difference requires both tests: an interval without 0 and a significant sign test. The verdict
- * "equal" requires an interval narrower than the minimum difference that matters.
+ * "no difference" requires an interval between `-minDifference` and `minDifference`.
  */
 function comparisonVerdict(
   pairs: number,
