@@ -31,7 +31,7 @@ async function work(folder: string, isKilled: boolean): Promise<void> {
     name: "refund",
     description: "Pays an order back.",
     effect: "send",
-    resume: "again", // the shop knows the key
+    resume: "again", // the shop executes each key once
     input: z.object({ order: z.string() }),
     execute: async ({ order }, { idempotencyKey }) => {
       const answer = await payBack(join(folder, "shop"), order, idempotencyKey);

@@ -19,7 +19,7 @@ const lookUp = tool({
   execute: ({ bird }) => `${bird}: sleeps in the air`,
 });
 
-// Port 0 selects a free port. By default the page is at http://localhost:7329.
+// Port 0 selects a free port. By default, the page is at http://localhost:7329.
 await using board = dashboard({ port: 0 });
 board.onReview(({ prompt }, link) => {
   console.log(`  waits for a person: ${prompt ?? ""} ${link}`);

@@ -28,7 +28,7 @@ const kitchen = new Ensemble({
 });
 
 const { PORT = "0", CALLER_TOKEN, POD_NAME, DATABASE_URL } = process.env;
-// The pods share one database. Without its address: in memory.
+// The pods share one database. Without its address, the backend is in memory.
 const backend =
   DATABASE_URL === undefined ? NetworkBackend.inMemory() : postgres({ url: DATABASE_URL });
 const service = await kitchen.start({

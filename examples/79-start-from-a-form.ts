@@ -8,7 +8,7 @@ import { realOrScripted } from "./support/scripted.js";
 const { model, name } = realOrScripted(() => ({ text: "Swifts sleep while they fly." }));
 console.log(`Model: ${name}\n`);
 
-// Port 0 selects a free port. By default the page is at http://localhost:7329.
+// Port 0 selects a free port. By default, the page is at http://localhost:7329.
 await using board = dashboard({ port: 0 });
 await using birds = new Ensemble({
   name: "birds",

@@ -14,7 +14,7 @@ const token = process.env["APP_TOKEN"] ?? "a token for this example";
 const authenticate = ({ headers }: Request): Principal | undefined =>
   headers.get("authorization") === `Bearer ${token}` ? { name: "app", role: "caller" } : undefined;
 
-// Made once for each instance of the function, not for each invocation.
+// Created once for each instance of the function, not for each invocation.
 const team = new Ensemble({
   name: "answers",
   model,
