@@ -14,7 +14,7 @@ const metricsRoute = definePlugin({
     void bind.many(Tokens.HttpRoute).toConstantValue({
       method: "GET",
       path: "/metrics",
-      role: "public", // contains names of callers and tasks, no texts
+      role: "public", // the metrics contain names of callers and tasks, but no texts
       handle: async () =>
         new Response(await metrics.metrics(), { headers: { "content-type": metrics.contentType } }),
     }),
@@ -34,7 +34,7 @@ const backend =
 const service = await kitchen.start({
   port: Number(PORT),
   backend,
-  // In a cluster: every address, the names of the Service, and callers with tokens.
+  // In a cluster, listen on every address, allow the names of the Service, and require tokens.
   ...(CALLER_TOKEN !== undefined && {
     host: "0.0.0.0",
     allowedHosts: (process.env["ALLOWED_HOSTS"] ?? "kitchen").split(","),
