@@ -21,8 +21,8 @@ const LOOKED_AT = 1_000;
 const BEFORE = 40;
 
 /**
- * Returns the recorded call most similar to a request: of the same task first, then the one with
- * the longest equal beginning.
+ * Returns the recorded call most similar to a request. Calls of the same task are preferred, then
+ * the one with the longest equal beginning.
  */
 export function nearestCall(
   calls: readonly RecordedCall[],
@@ -45,7 +45,7 @@ export function nearestCall(
   return nearest;
 }
 
-/** Describes the difference in a sentence with both sides; `undefined` if there is none. */
+/** Describes the difference in a sentence with both sides. Returns `undefined` if there is none. */
 export function differenceOf(recorded: RecordedCall, asked: UnknownRequest): string | undefined {
   const { request } = asked;
   const models = [
@@ -78,7 +78,7 @@ export function conversationDifference(
   );
 }
 
-/** For conversations with equal texts. */
+/** Returns the difference of files, for conversations with equal texts. */
 function fileDifference(
   recorded: readonly ChatMessage[],
   asked: readonly ChatMessage[],
@@ -138,7 +138,7 @@ function commonStart(a: readonly string[], b: readonly string[]): number {
 
 /** Returns a message in its compared and shown form: role and text, without ids. */
 function comparedText(message: ChatMessage): string {
-  const content = textWithParts(message); // in the form of traces
+  const content = textWithParts(message); // the form that traces use
   const calls =
     message.role === "assistant"
       ? (message.toolCalls ?? []).map((call) => ` ${call.name}(${call.arguments})`).join("")

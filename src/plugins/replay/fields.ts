@@ -4,7 +4,7 @@ import { preview } from "../../contracts/validation.js";
 import { lineOf } from "../../util/json/locate.js";
 import { isObject } from "../../util/objects.js";
 
-/** Describes why a part of a file is invalid. `holder` and `key` are its place, if known. */
+/** Describes why a part of a file is invalid. `holder` and `key` are its position, if known. */
 export class Misshapen extends Error {
   constructor(
     message: string,
@@ -15,7 +15,7 @@ export class Misshapen extends Error {
   }
 }
 
-/** Returns `value` as an object; it is in `holder` under `key`. @throws Misshapen */
+/** Returns `value` as an object. It is in `holder` under `key`. @throws Misshapen */
 export function requireFields(
   value: unknown,
   what: string,
@@ -38,7 +38,7 @@ export function optionalText(fields: Fields, name: string): string | undefined {
   return fields[name] === undefined || fields[name] === null ? undefined : textField(fields, name);
 }
 
-/** Returns a text, or `undefined` for a missing field; null is invalid. */
+/** Returns a text, or `undefined` for a missing field. Null is invalid. */
 export function absentOrText(fields: Fields, name: string): string | undefined {
   return fields[name] === undefined ? undefined : textField(fields, name);
 }
@@ -47,7 +47,7 @@ export function optionalNumber(fields: Fields, name: string): number | undefined
   return fields[name] === undefined ? undefined : numberField(fields, name);
 }
 
-/** Returns whether the field is present; its value must be true. */
+/** Returns whether the field is present. Its value must be true. */
 export function flagField(fields: Fields, name: string): boolean {
   const value = fields[name];
   if (value !== undefined && typeof value !== "boolean")
@@ -69,12 +69,12 @@ export function listField(fields: Fields, name: string): readonly unknown[] {
   return value;
 }
 
-/** A list of objects. @throws Misshapen */
+/** Returns a list of objects. @throws Misshapen */
 export function objectsOf(fields: Fields, name: string, what: string): readonly Fields[] {
   return listField(fields, name).map((item, index, list) => requireFields(item, what, list, index));
 }
 
-/** Returns an instant; a trace in memory has dates, a file has texts. */
+/** Returns an instant. A trace in memory has dates, a file has texts. */
 export function instantOf(fields: Fields, name: string): Date {
   const value = fields[name];
   const date = value instanceof Date ? value : new Date(textField(fields, name));
@@ -96,8 +96,8 @@ function pathTo(document: unknown, holder: object): JsonPath | undefined {
 }
 
 /**
- * Returns the line of a fault in the JSON document `text`: the line of the value, or of the object
- * that lacks it.
+ * Returns the line of a fault in the JSON document `text`. It is the line of the value, or of the
+ * object without the value.
  */
 export function lineOfFault({ holder, key }: Misshapen, document: unknown, text: string): number {
   const path = holder === undefined ? [] : (pathTo(document, holder) ?? []);

@@ -16,12 +16,12 @@ import { RecordingFile } from "./recording-file.js";
 export type { ReplayOptions } from "./replay-options.js";
 
 /**
- * Records all runs of a kernel to a file, without secrets: answers of models with their chunks,
- * results of tools, failures, ids, and the start of each run. The file replaces an older one when
- * the first run has ended. A kernel can have only one recorder.
+ * Records all runs of a kernel to a file, without secrets. The file contains answers of models with
+ * their chunks, results of tools, failures, ids, and the start of each run. It replaces an older
+ * file when the first run has ended. A kernel can have only one recorder. The start of the kernel
+ * rejects with ValidationError for a path that can't be written.
  *
- * @throws ValidationError for an invalid path; when the kernel starts, for a path that can't be
- * written.
+ * @throws ValidationError for an invalid path.
  */
 export function recordTo(file: string): Plugin {
   checkFile("recordTo file", file);
@@ -48,11 +48,11 @@ export function recordTo(file: string): Plugin {
 /**
  * Runs a team with a recording in place of its models and tools. The output and the trace are the
  * same as recorded, without a network. `source` is a file of `recordTo`, or a trace of captureMode
- * FULL: its path or the object. Time is virtual: recorded durations cause no waits. A kernel can
- * have only one replay.
+ * FULL: its path or the object. Time is virtual, so recorded durations cause no waits. A kernel can
+ * have only one replay. The start of the kernel rejects with ValidationError for a file that can't
+ * be read. It rejects with FileFormatError, with the line, for invalid content.
  *
- * @throws ValidationError for an invalid source or option; when the kernel starts, for a file that
- * can't be read; FileFormatError with the line of invalid content.
+ * @throws ValidationError for an invalid source or option.
  */
 export function replayFrom(source: string | ExecutionTrace, options: ReplayOptions = {}): Plugin {
   checkSource(source);
@@ -64,7 +64,8 @@ export function replayFrom(source: string | ExecutionTrace, options: ReplayOptio
       requireUnused("replayFrom", replay);
       const current = (replay = new ReplaySource(new RecordingSource(source), settings));
       bind.single(Tokens.Clock, { override: true }).toConstantValue(current.time);
-      bind.single(Tokens.ModelCheck, { override: true }).toConstantValue(() => undefined); // no model is called, so none needs its key
+      // no model is called, so no model needs a key
+      bind.single(Tokens.ModelCheck, { override: true }).toConstantValue(() => undefined);
       bind.single(Tokens.IdGenerator, { override: true }).toConstantValue({
         next: (use) => current.nextId(use),
         giveBack: (id) => current.giveBack(id),
@@ -146,7 +147,7 @@ function tapRecorder(hooks: EnsembleHooks, events: EventStream, recorder: Record
   hooks.afterMemoryWrite.tap({ name: "record", lane: "transform", order: "pre" }, (call) =>
     recorder.written(call),
   );
-  // A failure of the recording must not lose a run that was paid for.
+  // A failure of the recording must not lose a finished run.
   hooks.afterRun.tap(
     { name: "record", lane: "transform", order: "post", onError: "skip" },
     (call) => recorder.end(call),

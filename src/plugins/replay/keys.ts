@@ -7,8 +7,8 @@ import { requestKey } from "../shared/request-key.js";
 import { messageOf } from "../../util/errors.js";
 
 /**
- * The model and the purpose of a call: the same words to another model, or for another purpose, are
- * a different request.
+ * The model and the purpose of a call. Equal words to another model, or for another purpose, are a
+ * different request.
  */
 export interface AskedModel {
   readonly provider: string;
@@ -36,15 +36,15 @@ export function callKey(
   }
 }
 
-/** Returns the key of a tool call. Arguments with an equal JSON value are equal in any notation. */
+/** Returns the key of a tool call. Arguments with an equal JSON value have an equal key. */
 export function toolKey(tool: string, argumentsText: string, salt: string): string {
   const hash = createHash("sha256").update(canonicalCall(tool, argumentsText)).digest("hex");
   return salted(hash, salt);
 }
 
 /**
- * The salt of a recording prevents guessing a request from its hash. Recordings of the first
- * version have none.
+ * Adds the salt of a recording, which prevents guessing a request from its hash. Recordings of the
+ * first version have none.
  */
 function salted(hash: string, salt: string): string {
   return salt === "" ? hash : createHash("sha256").update(`${salt}:${hash}`).digest("hex");

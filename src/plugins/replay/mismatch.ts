@@ -13,8 +13,8 @@ const HINT =
   'Record it again with recordTo(file), or replay with onMiss: "live" (in the command line --record and --on-miss live).';
 
 /**
- * The error for a request to a model that is not in the recording; `asked` is its recorded form.
- * `difference`: a difference that is already known.
+ * Returns the error for a request to a model that is not in the recording. `asked` is its recorded
+ * form. `difference` is a difference that is already known.
  */
 export function unknownCall(
   recording: Recording,
@@ -48,7 +48,7 @@ function explanation(
   return `What was recorded for it (${place}) has been given back already: this run asks more often.`;
 }
 
-/** The error for a tool call that is not in the recording. */
+/** Returns the error for a tool call that is not in the recording. */
 export function unknownTool(
   recording: Recording,
   { run, tool, call, taskId }: ToolCallContext,
@@ -63,7 +63,7 @@ export function unknownTool(
   return new RecordingMismatchError(run.redact(`${what} ${known}`), { hint: HINT });
 }
 
-/** The error for an external query that is not in the recording. */
+/** Returns the error for an external query that is not in the recording. */
 export function unknownOutside(
   recording: Recording,
   { kind, name, taskId }: Pick<OutsideCall, "kind" | "name" | "taskId">,
@@ -76,7 +76,7 @@ export function unknownOutside(
   );
 }
 
-/** The error for a recorded step that never occurs, while others wait for it. */
+/** Returns the error for a recorded step that never occurs while other steps wait for it. */
 export function missingStep(
   recording: Recording,
   { key, phase }: StepEvent,
@@ -103,7 +103,7 @@ function stepText(key: string): string {
   return `${KINDS[kind] ?? "step"} '${name}'`;
 }
 
-/** The error for a call that has no end in the recording, and ends now. */
+/** Returns the error for a call that has no end in the recording and ends now. */
 export function neverEnded(recording: Recording, what: string): RecordingMismatchError {
   return new RecordingMismatchError(
     `${what} was called off in ${recording.source}, and now is not.`,
@@ -111,7 +111,7 @@ export function neverEnded(recording: Recording, what: string): RecordingMismatc
   );
 }
 
-/** The error for a model that another plugin selected after this one. */
+/** Returns the error for a model that another plugin selected after this plugin. */
 export function replacedModel(plugin: string): ValidationError {
   return new ValidationError(
     `Another plugin changes the model of a call after ${plugin} has seen it`,
@@ -121,7 +121,7 @@ export function replacedModel(plugin: string): ValidationError {
   );
 }
 
-/** The error for a run with fewer steps than the recorded one. */
+/** Returns the error for a run with fewer steps than recorded. */
 export function unused(
   recording: Recording,
   left: readonly (RecordedCall | RecordedTool)[],

@@ -32,11 +32,11 @@ export class RecordingReader {
   }
 
   /**
-   * @throws FileFormatError with the line. An incomplete last line, after a crash of the program,
-   * is omitted.
+   * Adds a line. Omits an incomplete last line, which a crash of the program leaves.
+   * @throws FileFormatError with the line.
    */
   add(text: string, line: number, isCutOff: boolean): void {
-    if (text.trim() === "") return; // left by an editor
+    if (text.trim() === "") return; // an editor may add blank lines
     let fields: Fields;
     try {
       fields = requireFields(JSON.parse(text), "A line");
@@ -135,13 +135,14 @@ export class RecordingReader {
   }
 
   #message(n: unknown): ChatMessage {
-    const message = this.#messages[n as number]; // undefined for a value that is not the number of a message
+    // undefined for a value that is not the number of a message
+    const message = this.#messages[n as number];
     if (message === undefined) throw new Misshapen(`there is no message ${preview(n)} before it`);
     return message;
   }
 }
 
-/** Checks the first line. */
+/** Checks the first line and returns its salt. */
 function saltOf(fields: Fields): string {
   const { format, version } = fields;
   if (format !== RECORDING_FORMAT)
@@ -153,7 +154,7 @@ function saltOf(fields: Fields): string {
   );
 }
 
-/** Reads the place of a step; recordings of the first version have none. */
+/** Reads the position of a step. Recordings of the first version have none. */
 function readTimes(recording: Recording, fields: Fields): { readonly step?: string } {
   const step = absentOrText(fields, "step");
   if (step === undefined) return {};

@@ -22,7 +22,8 @@ export function readResult(fields: Fields): CallResult {
   const { response, error, chunks } = fields;
   if (response !== undefined) requireFields(response, "'response'");
   return {
-    ...(response !== undefined && { response: response as ChatResponse }), // the kernel checks it like that of any model
+    // the kernel checks it like the response of any model
+    ...(response !== undefined && { response: response as ChatResponse }),
     ...(error !== undefined && { error: readError(error) }),
     ...(flagField(fields, "aborted") && { aborted: true }),
     ...(chunks !== undefined && { chunks: listField(fields, "chunks").map(readChunk) }),
@@ -41,7 +42,8 @@ export function readToolResult(fields: Fields): ToolResultLine {
       parts: listField(fields, "parts") as readonly ContentPart[], // checked when the result is created
     }),
     ...(fields["sources"] !== undefined && {
-      sources: listField(fields, "sources") as readonly Source[], // like the parts
+      // checked when the result is created
+      sources: listField(fields, "sources") as readonly Source[],
     }),
   };
 }

@@ -28,7 +28,7 @@ import { Recording } from "./recording.js";
 
 /**
  * Returns the position of a call, which identifies a request in a trace. The attempts of a task are
- * sequential, so their order distinguishes them.
+ * sequential. Their order therefore distinguishes them.
  */
 export function positionKey({
   task,
@@ -77,7 +77,7 @@ function checkTrace(trace: Fields, source: string): void {
       "schemaVersion",
     );
   }
-  listField(trace, "taskTraces"); // the missing parts are reported only for a trace
+  listField(trace, "taskTraces"); // a value without this list is no trace
   if (captureMode === CaptureMode.FULL) return;
   throw new FileFormatError(
     `${source} was made with captureMode ${preview(captureMode)}, which keeps too little to be replayed`,
@@ -98,7 +98,7 @@ class TaskReader {
     const task = textField(trace, "taskId");
     const attempt = numberField(trace, "attempt");
     const calls = objectsOf(trace, "llmInteractions", "A model call").filter(
-      ({ purpose }) => purpose !== "remote", // from other processes
+      ({ purpose }) => purpose !== "remote", // such calls come from other processes
     );
     calls.forEach((call, index) => this.#call(task, call, calls[index + 1]));
     for (const holder of [...calls, trace])
@@ -117,8 +117,8 @@ class TaskReader {
       iteration: numberField(call, "iterationIndex"),
       attempt: numberField(call, "attempt"),
     };
-    // A trace has only the message of a failure. A retry shows that the failure was retryable,
-    // unless it used a fallback.
+    // A trace has only the message of a failure. A retry means that the failure was retryable,
+    // unless a fallback was used.
     const tried =
       next !== undefined &&
       next["iterationIndex"] === place.iteration &&
@@ -169,13 +169,16 @@ function conversationOf(call: Fields): readonly ChatMessage[] | undefined {
   if (!Array.isArray(messages) || messages.length === 0) return undefined;
   const read = messages.map(
     (message) => requireFields(message, "A message") as unknown as ChatMessage,
-  ); // compared only, as far as its fields exist
+  ); // compared only, if its fields exist
   return read.at(-1)?.role === "assistant" && call["responseType"] !== "ERROR"
     ? read.slice(0, -1)
     : read;
 }
 
-/** Codes of errors that end a call from outside: a time limit, a cancelled run, a failed concurrent task. */
+/**
+ * Codes of errors that end a call from outside: a time limit, a cancelled run, a failed concurrent
+ * task.
+ */
 const CALLED_OFF: readonly string[] = ["AE_TASK_TIMEOUT", "AE_RUN_TIMEOUT", "AE_RUN_CANCELLED"];
 
 function callResult(call: Fields, retried: boolean): CallResult {
@@ -185,11 +188,12 @@ function callResult(call: Fields, retried: boolean): CallResult {
     const message = optionalText(call, "error") ?? "the model call failed";
     const code = optionalText(call, "errorCode");
     if (code !== undefined && CALLED_OFF.includes(code)) return { aborted: true };
-    // An empty field: the error was not one of the framework, and is not retried. Traces of other
-    // programs lack the field.
+    // An empty field means that the error was not one of the framework. It is not retried. Traces
+    // of other programs have no such field.
     if (code === undefined && Object.hasOwn(call, "errorCode") && !retried)
       return { error: { kind: "other", name: "Error", message } };
-    const coded = code !== undefined && /^AE_MODEL_/.test(code) ? { code } : {}; // other ends of a call are no failures of the model
+    // other ends of a call are not failures of the model
+    const coded = code !== undefined && /^AE_MODEL_/.test(code) ? { code } : {};
     return {
       error: {
         kind: "model",
@@ -209,7 +213,8 @@ function callResult(call: Fields, retried: boolean): CallResult {
       content: textField(call, "responseText"),
       ...(toolCalls.length > 0 && { toolCalls }),
     },
-    finishReason: (optionalText(call, "finishReason") ?? "stop") as FinishReason, // in the form of the trace builder
+    // the trace builder writes it in this form
+    finishReason: (optionalText(call, "finishReason") ?? "stop") as FinishReason,
     usage: {
       inputTokens: knownTokens(call, "inputTokens"),
       outputTokens: knownTokens(call, "outputTokens"),
@@ -222,8 +227,8 @@ function callResult(call: Fields, retried: boolean): CallResult {
 }
 
 /**
- * Returns the calls that the model requested: from its message, otherwise from the executed calls.
- * Ids are generated, because a trace has none.
+ * Returns the calls that the model requested. They come from its message, or else from the executed
+ * calls. Ids are generated, because a trace has none.
  */
 function toolCallsOf(call: Fields): readonly ToolCall[] {
   const reply: unknown = Array.isArray(call["messages"]) ? call["messages"].at(-1) : undefined;
@@ -242,13 +247,16 @@ function toolCallsOf(call: Fields): readonly ToolCall[] {
   });
 }
 
-/** -1 represents counts that the vendor did not report. */
+/** Returns a count. -1 in the trace represents a count that the vendor did not report. */
 function knownTokens(call: Fields, name: string): number | undefined {
   const tokens = call[name];
   return typeof tokens === "number" && tokens >= 0 ? tokens : undefined;
 }
 
-/** Returns `undefined` for calls that did not reach the tool: the run decides on them again. */
+/**
+ * Returns `undefined` for calls that did not reach the tool. The replayed run decides about them
+ * again.
+ */
 function tracedOutcome(call: Fields): Pick<RecordedTool, "result" | "error"> | undefined {
   const text = textField(call, "result");
   const structured = call["structuredOutput"] ?? undefined;

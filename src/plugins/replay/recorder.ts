@@ -44,7 +44,7 @@ import { storeError } from "../shared/stored-error.js";
 import { rounded } from "../../util/objects.js";
 
 /**
- * A message and its number in the file: each call contains the whole conversation, the file
+ * A message and its number in the file. Each call contains the whole conversation. The file
  * contains each message once.
  */
 interface StoredMessage {
@@ -55,9 +55,9 @@ interface StoredMessage {
 }
 
 /**
- * Records external data: answers of models and tools, decisions of people, reads of stores, ids,
- * and the order of the starts and ends of all steps. Does not read the clock of the run, which
- * would change it. Lines are created later, so that no call waits for them.
+ * Records external data: answers of models and tools, decisions of people, reads of stores, and
+ * ids. Also records the order of the starts and ends of all steps. Does not read the clock of the
+ * run, because a read would change it. Lines are created later, so no call waits for them.
  */
 export class Recorder implements OutsideAccess {
   readonly #log = new StepLog();
@@ -65,11 +65,11 @@ export class Recorder implements OutsideAccess {
   /** The start of each run, by the clock of the machine. */
   readonly #starts = new Map<string, { readonly run: HookRun; readonly ms: number }>();
   readonly #messages = new WeakMap<ChatMessage, StoredMessage>();
-  /** By the hash of the text in the file. */
+  /** Message numbers, by the hash of the text in the file. */
   readonly #numbers = new Map<string, number>();
   /** The time at which each tool call passed all taps. */
   readonly #executed = new WeakMap<object, number>();
-  /** Keys of calls by their model, of tool calls and of entries. */
+  /** Keys of model calls (by their model), tool calls and entries. */
   readonly #keys = new WeakMap<object, string>();
   /** Tasks with accepted outputs. */
   readonly #accepted = new Set<string>();
@@ -105,7 +105,7 @@ export class Recorder implements OutsideAccess {
     if (key !== undefined) this.#accepted.add(key);
   }
 
-  /** From here on, the output is visible to all taps and tasks. */
+  /** Records an accepted output. From here on, it is visible to all taps and tasks. */
   taskCompleted({
     runId,
     taskId,
@@ -130,15 +130,16 @@ export class Recorder implements OutsideAccess {
   }
 
   /**
-   * @throws ValidationError if a later plugin has replaced the model, which would not be recorded.
+   * @throws ValidationError if a later plugin has replaced the model, because it would not be
+   * recorded.
    */
   check({ model }: LlmCall): void {
     if (recordedOf(model) === undefined) throw replacedModel("recordTo(file)");
   }
 
   /**
-   * Records the end of calls without a model that may differ in a replay: answers of a cache, and
-   * waits for a rate limit.
+   * Records the end of a call without a model. In a replay it may differ: an answer of a cache, or
+   * a wait for a rate limit.
    */
   callEnded(
     call: After<LlmCall & { readonly durationMs: number }, "response", ChatResponse>,
@@ -263,7 +264,7 @@ export class Recorder implements OutsideAccess {
     });
   }
 
-  /** Returns a message in the form of the file, and writes it if it is new. */
+  /** Returns a message in the form of the file. Writes it if it is new. */
   #store(message: ChatMessage, run: HookRun): StoredMessage {
     const known = this.#messages.get(message);
     if (known !== undefined) return known;
@@ -310,7 +311,10 @@ export class Recorder implements OutsideAccess {
   }
 }
 
-/** `parts` separate from the result, because their content is not searched for secrets. */
+/**
+ * The end of a tool call. `parts` are separate from the result, because their content is not
+ * searched for secrets.
+ */
 type ToolEnd = Pick<ToolLine, "result" | "error" | "aborted"> & {
   readonly parts?: readonly ContentPart[];
 };

@@ -6,15 +6,18 @@ import { RECORDING_FORMAT, RECORDING_VERSION } from "./recording-format.js";
 import { messageOf } from "../../util/errors.js";
 import { uuidGenerator } from "../../util/runtime.js";
 
-/** Shown to users: a program that crashes leaves this file, which can be replayed. */
+/**
+ * Returns the path of the unfinished file, which messages show. A program that crashes leaves this
+ * file. It can be replayed.
+ */
 function partPath(target: string, n: number): string {
   return `${target}.${process.pid}-${n}.part`;
 }
 
 /**
- * Writes the lines of a recording, in the background and in order. They are written to a separate
- * file next to the target. This file replaces the target when the first run has ended, so that a
- * program that crashes does not damage the last complete recording.
+ * Writes the lines of a recording in the background and in order. They are written to a separate
+ * file next to the target. This file replaces the target when the first run has ended. A program
+ * that crashes therefore does not damage the last complete recording.
  */
 export class RecordingFile {
   readonly #target: string;
@@ -49,7 +52,7 @@ export class RecordingFile {
   }
 
   /**
-   * Adds a line, which is created and written soon. During its creation it may add others, which
+   * Adds a line, which is created and written later. Its creation may add other lines, which
    * precede it.
    */
   append(line: () => string): void {
@@ -61,7 +64,7 @@ export class RecordingFile {
     this.#schedule();
   }
 
-  /** Prepares one line per turn of the event loop, so that other work is not delayed. */
+  /** Prepares one line per turn of the event loop, so other work is not delayed. */
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
@@ -80,15 +83,15 @@ export class RecordingFile {
     try {
       this.#texts.push(line());
     } catch (error) {
-      this.#failure ??= error; // reported by flush()
+      this.#failure ??= error; // flush() reports it
     } finally {
       this.#making = false;
     }
   }
 
   /**
-   * Resolves when all lines are on disk under the final name. @throws ValidationError after a
-   * failed write, at the first call.
+   * Resolves when all lines are on disk under the final name.
+   * @throws ValidationError after a failed write, at the first call.
    */
   async flush(): Promise<void> {
     await this.#write();
@@ -118,11 +121,11 @@ export class RecordingFile {
     if (texts.length === 0) return this.#writing;
     this.#texts = [];
     this.#writing = this.#writing.then(async () => {
-      if (this.#failure !== undefined) return; // lines after a gap would be useless
+      if (this.#failure !== undefined) return; // lines after a gap are useless
       try {
         await this.#draft?.handle.appendFile(`${texts.join("\n")}\n`, "utf8");
       } catch (error) {
-        this.#failure = error; // reported by flush()
+        this.#failure = error; // flush() reports it
       }
     });
     return this.#writing;

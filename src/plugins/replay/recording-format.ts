@@ -12,7 +12,7 @@ import type { StoredError } from "../shared/stored-error.js";
 /** The first line of a recording, which has one JSON document per line. */
 export const RECORDING_FORMAT = "agentensemble/recording";
 export const RECORDING_VERSION = 2;
-/** Without the order of steps, their values and the salt. */
+/** The version without the order of steps, their values and the salt. */
 export const FIRST_VERSION = 1;
 
 export interface HeaderLine {
@@ -27,13 +27,13 @@ export interface RunLine {
   readonly type: "run";
   readonly run: string;
   readonly startedAt: string;
-  /** The run that this one joined. */
+  /** The run that this run joined. */
   readonly parent?: string | undefined;
 }
 
 /**
- * The position of a step in the common order of starts and ends of a run and of the runs that
- * joined it. Times are milliseconds from the start of the first of them.
+ * The position of a step in the common order of starts and ends. The order includes a run and the
+ * runs that joined it. Times are milliseconds from the start of the first run.
  */
 export interface StepTimes {
   /** The key of the step. */
@@ -48,8 +48,8 @@ export interface StepTimes {
 }
 
 /**
- * A step without a separate kind of line: a task, a delegation, a write, a decision of a person, a
- * read of a store.
+ * A step without a separate kind of line. Examples are a task, a delegation, a write, a decision of
+ * a person and a read of a store.
  */
 export interface StepLine extends StepTimes {
   readonly type: "step";
@@ -62,8 +62,8 @@ export interface StepLine extends StepTimes {
 }
 
 /**
- * A message of a conversation. It is written once and calls refer to it by its number, because each
- * call contains the whole conversation.
+ * A message of a conversation. It is written once, and calls refer to it by its number. Each call
+ * contains the whole conversation.
  */
 export interface MessageLine {
   readonly type: "message";
@@ -79,12 +79,12 @@ export interface CallResult {
   readonly response?: ChatResponse | undefined;
   readonly error?: StoredError | undefined;
   readonly aborted?: true | undefined;
-  /** Only of streams. A stream without `response`, `error` and `aborted` is incomplete. */
+  /** Present for streams only. A stream without `response`, `error` and `aborted` is incomplete. */
   readonly chunks?: readonly StoredChunk[] | undefined;
 }
 
 /**
- * The request to a model, and its time. Times are milliseconds; `endMs` counts from the start of
+ * The request to a model, and its time. Times are milliseconds. `endMs` counts from the start of
  * the run.
  */
 export interface CallPlace {
@@ -107,7 +107,7 @@ export interface CallLine extends CallPlace, CallResult, Partial<StepTimes> {
   readonly ms: number;
   /** Set if no model was called, because a plugin answered. */
   readonly answered?: true | undefined;
-  /** Set if no model was called, because the wait for a rate limit was too long; see `error`. */
+  /** Set if no model was called, because the wait for a rate limit was too long. See `error`. */
   readonly refused?: true | undefined;
 }
 

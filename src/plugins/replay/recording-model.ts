@@ -8,7 +8,10 @@ import type {
 import type { CallResult, StoredChunk } from "./recording-format.js";
 import { storeError } from "../shared/stored-error.js";
 
-/** Records the end of a call. `messageCount`: the length of the conversation when it was sent, since it grows afterwards. */
+/**
+ * Records the end of a call. `messageCount` is the length of the conversation when it was sent,
+ * because it grows afterwards.
+ */
 export type Note = (
   request: ChatRequest,
   messageCount: number,
@@ -25,12 +28,18 @@ interface Recorded {
   around(inner: ChatModel): ChatModel;
 }
 
-/** The additional fields of a model with a listener; `undefined` for any other model. */
+/**
+ * Returns the additional fields of a model with a listener. Returns `undefined` for any other
+ * model.
+ */
 export function recordedOf(model: ChatModel): Recorded | undefined {
-  return (model as { readonly [RECORDED]?: Recorded })[RECORDED]; // set below only
+  return (model as { readonly [RECORDED]?: Recorded })[RECORDED]; // only this file sets the field
 }
 
-/** The model of one call, with a listener: each response, in any form, is recorded before the caller receives it. */
+/**
+ * Returns the model of one call, with a listener. Each response, in any form, is recorded before
+ * the caller receives it.
+ */
 export function recordingModel(model: ChatModel, note: Note): ChatModel {
   const { provider, modelId, capabilities, rateLimit } = model;
   const wraps = model.wraps ?? model;
@@ -45,7 +54,9 @@ export function recordingModel(model: ChatModel, note: Note): ChatModel {
     : { ...base, stream: recordedStream(model.stream.bind(model), note) };
 }
 
-/** An error after the call was aborted is no property of the model. */
+/**
+ * Returns the failure of a call. An error after the call was aborted is not a failure of the model.
+ */
 function failedCall(thrown: unknown, signal: AbortSignal | undefined): CallResult {
   return signal?.aborted === true ? { aborted: true } : { error: storeError(thrown) };
 }

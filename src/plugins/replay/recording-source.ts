@@ -14,15 +14,15 @@ import { messageOf } from "../../util/errors.js";
 /** Number of characters to parse before the reader yields to other work. */
 const PIECE_LENGTH = 1_000_000;
 
-/** The source of a recording for a replay: a file of either kind, or a trace. Reads it once. */
+/** The source of a recording for a replay: a file of either kind, or a trace. It is read once. */
 export class RecordingSource {
   #recording: Recording | undefined;
 
   constructor(readonly source: string | ExecutionTrace) {}
 
   /**
-   * Reads in pieces, between which other work can continue. @throws ValidationError for a file that can't be read; FileFormatError for
-   * invalid content.
+   * Reads in pieces, between which other work can continue.
+   * @throws ValidationError for a file that can't be read; FileFormatError for invalid content.
    */
   async load(): Promise<Recording> {
     if (typeof this.source !== "string") return this.now();
@@ -38,7 +38,9 @@ export class RecordingSource {
     }
   }
 
-  /** Reads synchronously, since the id of a streamed run is needed before the kernel has booted. */
+  /**
+   * Reads synchronously, because the id of a streamed run is needed before the kernel has started.
+   */
   now(): Recording {
     return (this.#recording ??= this.#read());
   }

@@ -5,16 +5,16 @@ import type { StoredError } from "../shared/stored-error.js";
 
 /** A model call that can be replayed. */
 export interface RecordedCall extends CallPlace, CallResult {
-  /** The key of the step; recordings of the first version and traces have none. */
+  /** The key of the step. Recordings of the first version and traces have none. */
   readonly step?: string | undefined;
   readonly keys: readonly string[];
-  /** The request, as far as the recording contains it. */
+  /** The part of the request that the recording contains. */
   readonly request: Omit<ChatRequest, "messages"> | undefined;
   readonly messages: readonly ChatMessage[] | undefined;
   /** Milliseconds from the start of the run. */
   readonly endMs: number;
   readonly ms: number;
-  /** Whether a plugin answered, which may do so again. */
+  /** Whether a plugin answered. It may answer again in the replay. */
   readonly answered: boolean;
   /** Whether it waited too long for a rate limit. */
   readonly refused: boolean;
@@ -42,17 +42,20 @@ export type RecordedTool = Pick<
 export interface RecordedRun {
   readonly id: string;
   readonly startedAt: Date;
-  /** The id of the run that this one joined. */
+  /** The id of the run that this run joined. */
   readonly parent?: string | undefined;
 }
 
-/** Data from outside in a step without a separate kind of line. */
+/** External data of a step without a separate kind of line. */
 export interface RecordedValue {
   readonly value?: unknown;
   readonly error?: StoredError | undefined;
 }
 
-/** The place of a repeated step. `attempt`: of the call for a model, of the task for a tool. */
+/**
+ * The position of a repeated step. `attempt` is the attempt of the call for a model, and of the
+ * task for a tool.
+ */
 export interface ReplayedPlace {
   readonly run: string | undefined;
   readonly task: string;
@@ -78,8 +81,8 @@ class EntryIndex<E extends Entry> {
   }
 
   /**
-   * Returns the entry recorded at this place, otherwise (unless `strict`) the one at the most
-   * similar place.
+   * Returns the entry recorded at this position. Unless `strict` is set, a missing entry is
+   * replaced by the entry at the most similar position.
    */
   take(keys: readonly string[], place: ReplayedPlace, strict = false): E | undefined {
     for (const key of keys) {
@@ -95,7 +98,7 @@ class EntryIndex<E extends Entry> {
     return this.#left.size === 0;
   }
 
-  /** Whether entries of this key are left. */
+  /** Whether the index has unused entries of this key. */
   knows(key: string): boolean {
     return (this.#byKey.get(key)?.size ?? 0) > 0;
   }
@@ -124,8 +127,9 @@ function nearest<E extends Entry>(entries: Iterable<E>, place: ReplayedPlace): E
 }
 
 /**
- * Among equal requests the run has the greatest weight, then the task, then the position in it, so
- * that parallel branches do not use the answers of each other.
+ * Returns the similarity of two positions. For equal requests the run has the greatest weight, then
+ * the task, then the position in it. Parallel branches therefore do not use the answers of each
+ * other.
  */
 function savedScore(entry: Entry, { run, task, iteration, attempt, step }: ReplayedPlace): number {
   if (step !== undefined && entry.step === step) return IN_PLACE;
@@ -137,7 +141,7 @@ function savedScore(entry: Entry, { run, task, iteration, attempt, step }: Repla
   );
 }
 
-/** All recorded data, and the part of it that was replayed. */
+/** All recorded data. Marks the parts that were replayed. */
 export class Recording {
   readonly calls = new EntryIndex<RecordedCall>();
   readonly tools = new EntryIndex<RecordedTool>();
@@ -157,9 +161,9 @@ export class Recording {
   readonly #given = new Set<RecordedRun>();
 
   constructor(
-    /** For messages. */
+    /** The name of the source in messages. */
     readonly source: string,
-    /** A trace has no keys: its calls are found by their positions. */
+    /** A trace has no keys. Its calls are found by their positions. */
     readonly kind: "recording" | "trace",
     /** Part of its hashes. */
     readonly salt = "",
@@ -213,8 +217,8 @@ export class Recording {
   }
 
   /**
-   * Returns the recorded run that a run repeats: the one with the same id, otherwise the next
-   * unused one.
+   * Returns the recorded run that a run repeats: the one with the same id, or else the next unused
+   * one.
    */
   begin(id: string): RecordedRun | undefined {
     const same = this.#runs.find((run) => run.id === id && !this.#isPlaying(run));

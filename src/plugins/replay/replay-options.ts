@@ -17,8 +17,8 @@ export interface ReplayOptions {
    */
   readonly onMiss?: "fail" | "live" | undefined;
   /**
-   * The reaction to a run with fewer calls than recorded: `"ignore"` (default), `"warn"` (emits a
-   * `run_warning`), or `"fail"` (fails the run).
+   * The reaction to a run with fewer calls than recorded. `"ignore"` is the default. `"warn"` emits
+   * a `run_warning`. `"fail"` fails the run.
    */
   readonly onUnused?: "ignore" | "warn" | "fail" | undefined;
   /** Whether traces of replayed runs are exported. Default true. */
@@ -49,7 +49,7 @@ export function checkSource(source: unknown): void {
     checkFile("replayFrom source", source);
     return;
   }
-  const trace = source as Partial<ExecutionTrace> | null | undefined; // inspected, not trusted
+  const trace = source as Partial<ExecutionTrace> | null | undefined; // any value is possible
   if (typeof trace === "object" && trace !== null && Array.isArray(trace.taskTraces)) return;
   throw new ValidationError(
     `replayFrom source must be the path of a recording or of a trace, or a trace, got: ${preview(source)}`,

@@ -36,7 +36,7 @@ import { replayingModel } from "./replaying-model.js";
 import { restoreError } from "../shared/stored-error.js";
 import { VirtualTime } from "../shared/virtual-time.js";
 
-/** Replays recorded answers: returns the recorded answer of each request, in the recorded order. */
+/** Replays recorded answers. Returns the recorded answer of each request, in the recorded order. */
 export class ReplaySource {
   readonly time = new VirtualTime(
     (runId) => this.#begin(runId),
@@ -69,7 +69,7 @@ export class ReplaySource {
     this.#recording = await this.source.load();
   }
 
-  /** Returns the ids of the recording in order, then new ones. */
+  /** Returns the ids of the recording in order, followed by new ids. */
   nextId(use: IdUse | undefined): string {
     const recording = this.#recordingNow();
     const id =
@@ -90,7 +90,8 @@ export class ReplaySource {
   replace(call: LlmCall): Awaitable<Replace<{ readonly model: ChatModel }> | undefined> {
     if (this.#live.has(call.run)) return undefined;
     const { key, ready } = this.steps.callStarts(call);
-    const recorded = recordedOf(call.model); // a replay is recorded as well, in any order of the plugins
+    // a replay can also be recorded, in any order of the plugins
+    const recorded = recordedOf(call.model);
     const asked = recorded === undefined ? call : { ...call, model: recorded.inner };
     const model = replayingModel(asked.model, (request, signal) =>
       this.#answer(asked, request, { key, signal: signal ?? call.signal }),
@@ -102,7 +103,9 @@ export class ReplaySource {
     return ready === undefined ? verdict : ready.then(() => verdict);
   }
 
-  /** @throws ValidationError if a later plugin has replaced the model, which would be called. */
+  /**
+   * @throws ValidationError if a later plugin has replaced the model, because it would be called.
+   */
   check({ run, model }: LlmCall): void {
     if (this.#live.has(run) || this.#models.has(recordedOf(model)?.inner ?? model)) return;
     throw replacedModel("replayFrom(source)");
@@ -113,17 +116,18 @@ export class ReplaySource {
     return this.steps.ends(run.id, this.#models.get(recordedOf(model)?.inner ?? model), signal);
   }
 
-  /** No rate limit applies in a replay, so a refused wait is repeated from the recording. */
+  /** Repeats a refused wait from the recording, because no rate limit applies in a replay. */
   refusal(call: LlmCall): undefined | Promise<Reject | undefined> {
     const { refusals } = this.recording;
     return refusals.isEmpty || this.#live.has(call.run) ? undefined : this.#refusal(call);
   }
 
-  /** Returns the recorded result of a tool; runs tools that only delegate. */
+  /** Returns the recorded result of a tool. Runs tools that only delegate. */
   tool(call: ToolCallContext): undefined | Promise<Answer<ToolResult> | undefined> {
     if (this.#live.has(call.run)) return undefined;
     if (call.tool.replay !== "run") return this.#tool(call);
-    if (this.recording.kind === "trace") this.#taken(call); // a trace does not distinguish such tools from others
+    // a trace does not distinguish such tools from others
+    if (this.recording.kind === "trace") this.#taken(call);
     return undefined;
   }
 
@@ -218,8 +222,8 @@ export class ReplaySource {
   }
 
   /**
-   * A trace identifies a call by its position. Its request and its model must be equal. A trace has
-   * only the model name of the answer.
+   * Returns the difference to a trace, which identifies a call by its position. The request and the
+   * model must be equal. A trace has only the model name of the answer.
    */
   #traceDifference(
     { messages, provider }: RecordedCall,
@@ -247,8 +251,8 @@ export class ReplaySource {
   }
 
   /**
-   * Returns `"live"` if the run may continue live. @throws RecordingMismatchError, which also ends
-   * the run if the caller catches it.
+   * Returns `"live"` if the run may continue live.
+   * @throws RecordingMismatchError, which also ends the run if the caller catches it.
    */
   #missed(run: HookRun, error: () => AgentEnsembleError): "live" {
     if (this.settings.onMiss === "fail") this.#fail(run, error());
@@ -290,7 +294,9 @@ export class ReplaySource {
     return this.recording.begin(runId)?.startedAt;
   }
 
-  /** Returns `undefined` if the recording can't be read: the boot reports the reason. */
+  /**
+   * Returns `undefined` if the recording can't be read. The start of the kernel reports the reason.
+   */
   #recordingNow(): Recording | undefined {
     try {
       return this.recording;

@@ -21,7 +21,7 @@ import { StepOrder } from "./step-order.js";
 import { restoreError } from "../shared/stored-error.js";
 import { sleep } from "../../util/abort/timeouts.js";
 
-/** Time that a call waits beyond the recorded time of its cancellation. */
+/** Milliseconds for which a call waits after the recorded time of its cancellation. */
 export const PATIENCE_MS = 1_000;
 
 type Gate = void | Promise<void>;
@@ -66,7 +66,7 @@ export class ReplaySteps implements OutsideAccess {
       played.order.open();
   }
 
-  /** Continues a run without its recording: its steps no longer wait. */
+  /** Continues a run without its recording. Its steps no longer wait. */
   goLive(runId: string): void {
     const played = this.#runs.get(runId);
     this.#runs.delete(runId);
@@ -86,7 +86,7 @@ export class ReplaySteps implements OutsideAccess {
     return name && order?.start(name.key, name.owner, call.signal);
   }
 
-  /** Handles a task without an output, or whose output was refused in the recording. */
+  /** Handles a task without an output, or with an output that was refused in the recording. */
   taskEnds(call: After<TaskCall, "output", TaskOutput>): Gate {
     const { run, taskId, outcome, signal } = call;
     if (outcome !== "ok") return this.#taskEnds(run, taskId, signal, false);
@@ -145,7 +145,9 @@ export class ReplaySteps implements OutsideAccess {
     return key === undefined ? undefined : this.#runs.get(runId)?.order.end(key, signal);
   }
 
-  /** Writes nothing: the recording answers reads. @throws the recorded error of the store. */
+  /**
+   * Writes nothing, because the recording answers reads. @throws the recorded error of the store.
+   */
   async write(call: MemoryWrite): Promise<Answer<MemoryEntry> | undefined> {
     const played = this.#played(call.run.id);
     if (played === undefined) return undefined;
@@ -164,7 +166,8 @@ export class ReplaySteps implements OutsideAccess {
   }
 
   async access<T>(call: OutsideCall<T>, work: () => Promise<T>): Promise<T> {
-    if (call.kind === "export") return this.context.exporters ? work() : (undefined as T); // the result of an export is not used
+    // the result of an export is not used
+    if (call.kind === "export") return this.context.exporters ? work() : (undefined as T);
     const played = this.#played(call.run.id);
     if (played === undefined) return work();
     const { names, order, run } = played;
@@ -182,7 +185,7 @@ export class ReplaySteps implements OutsideAccess {
     return valueOf(recorded ?? {}, call);
   }
 
-  /** A question to a person was open when the recorded run ended: waits for the end of this run. */
+  /** Waits for the end of this run if the recorded run ended during a question to a person. */
   async #calledOff(
     run: HookRun,
     { value, error }: RecordedValue,
@@ -227,5 +230,6 @@ export class ReplaySteps implements OutsideAccess {
 /** @throws the recorded error. */
 function valueOf<T>({ value, error }: RecordedValue, { codec }: OutsideCall<T>): T {
   if (error !== undefined) throw restoreError(error);
-  return codec === undefined || value === undefined ? (value as T) : codec.fromJson(value); // in the recorded form
+  // the value has the recorded form
+  return codec === undefined || value === undefined ? (value as T) : codec.fromJson(value);
 }

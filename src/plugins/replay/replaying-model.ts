@@ -8,13 +8,16 @@ import type {
 import type { CallResult } from "./recording-format.js";
 import { restoreError } from "../shared/stored-error.js";
 
-/** Answers a request: from the recording, or from the model after a run has left its recording. */
+/** Answers a request from the recording. After a run has left its recording, the model answers. */
 export type Answerer = (
   request: ChatRequest,
   signal: AbortSignal | undefined,
 ) => Promise<CallResult | "live">;
 
-/** The model of one call, which returns the recorded response. Otherwise it behaves like the model that it replaces. */
+/**
+ * Returns the model of one call. It returns the recorded response. Otherwise it behaves like the
+ * model that it replaces.
+ */
 export function replayingModel(model: ChatModel, answer: Answerer): ChatModel {
   const { provider, modelId } = model;
   const base: ChatModel = {
@@ -34,7 +37,7 @@ export function replayingModel(model: ChatModel, answer: Answerer): ChatModel {
 
 function responseOf({ response, error }: CallResult): ChatResponse {
   if (error !== undefined) throw restoreError(error);
-  return response as ChatResponse; // an incomplete stream is no response; the kernel reports it
+  return response as ChatResponse; // an incomplete stream has no response, which the kernel reports
 }
 
 function replayedStream(

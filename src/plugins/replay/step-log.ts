@@ -46,8 +46,8 @@ export class StepLog {
   }
 
   /**
-   * Returns the data of a step that ends; `undefined` for a step that has not started, or has
-   * already ended.
+   * Returns the data of a step that ends. Returns `undefined` for a step that has not started or
+   * has already ended.
    */
   ended(runId: string, key: string | undefined): StepTimes | undefined {
     const order = this.#runs.get(runId)?.order;
@@ -67,8 +67,8 @@ export class StepLog {
   }
 
   /**
-   * Returns the steps of a run that did not end; empty for a run that joined another one, which may
-   * end them.
+   * Returns the steps of a run that did not end. Returns none for a run that joined another run,
+   * because the other run may end them.
    */
   end(runId: string): readonly StepTimes[] {
     const logged = this.#runs.get(runId);

@@ -7,18 +7,18 @@ import type {
 } from "../../contracts/hooks.js";
 import type { OutsideCall } from "../../contracts/outside.js";
 
-/** What identifies an attempt of a task within its run. */
+/** The values that identify an attempt of a task within its run. */
 type TaskPlace = Pick<TaskCall, "taskId" | "attempt">;
 
-/** A step by its key, and the key of its task. */
+/** The key of a step and the key of its task. */
 export interface StepName {
   readonly key: string;
   readonly owner: string | undefined;
 }
 
 /**
- * Names the steps of one run, equally in a recording and in its replays. No name depends on the
- * order of parallel tasks.
+ * Names the steps of one run. The names are equal in a recording and in its replays. No name
+ * depends on the order of parallel tasks.
  */
 export class StepNames {
   readonly #identities = new Map<string, string>();

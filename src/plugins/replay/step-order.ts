@@ -8,7 +8,9 @@ export interface StepEvent {
   readonly ms: number;
 }
 
-/** Maximum time without an event while steps wait for one that does not occur. */
+/**
+ * Maximum time in milliseconds without an event while steps wait for an event that does not occur.
+ */
 const PATIENCE_MS = 5_000;
 
 interface ActiveStep {
@@ -31,7 +33,7 @@ export interface OrderListener {
   /** Advances the time of the recording. */
   advance(ms: number): void;
   /**
-   * Called if a recorded step never occurs. Returns the error for the waiting steps; `undefined`
+   * Called if a recorded step never occurs. Returns the error for the waiting steps. `undefined`
    * lets them continue.
    */
   missing(event: StepEvent): Error | undefined;
@@ -39,8 +41,8 @@ export interface OrderListener {
 
 /**
  * Executes the starts and ends of the steps of a run in the recorded order, one by one. A step
- * waits until all earlier events of the recording have occurred, independent of the duration of
- * real work. If no step is working and the next event has not occurred, it never will.
+ * waits until all earlier events of the recording have occurred. The duration of real work does not
+ * matter. If no step is working and the next event has not occurred, it never will.
  */
 export class StepOrder {
   readonly #events: readonly StepEvent[];
@@ -49,7 +51,7 @@ export class StepOrder {
   readonly #passed = new Set<StepEvent>();
   readonly #waiting = new Map<StepEvent, Waiter>();
   readonly #active = new Map<string, ActiveStep>();
-  /** Steps that wait for all earlier events of another one, except those within themselves. */
+  /** Steps that wait for all earlier events of another step, except events within themselves. */
   readonly #early = new Map<StepEvent, Waiter>();
   #next = 0;
   #busy = false;
@@ -62,7 +64,7 @@ export class StepOrder {
     for (const event of events) this.#byName.set(nameOf(event.phase, event.key), event);
   }
 
-  /** Called when a step starts: waits for its turn. A step that was not recorded does not wait. */
+  /** Called when a step starts. Waits for its turn. A step that was not recorded does not wait. */
   start(key: string, owner: string | undefined, signal?: AbortSignal): void | Promise<void> {
     if (this.#isOpen) return undefined;
     this.#active.set(key, { owner, children: 0, waiting: 0 });
@@ -71,7 +73,7 @@ export class StepOrder {
     return this.#gate(key, "start", signal);
   }
 
-  /** Called when a step ends: waits for its turn at the first call. */
+  /** Called when a step ends. The first call waits for its turn. */
   end(key: string, signal?: AbortSignal): void | Promise<void> {
     if (this.#isOpen) return undefined;
     const gate = this.#gate(key, "end", signal);
@@ -81,8 +83,8 @@ export class StepOrder {
 
   /**
    * Waits until all recorded steps before the start of `next` have occurred, except those within
-   * the step `key`: while that step is in progress, no other is. Keeps the order of attempts whose
-   * outputs are refused, because no tap runs after a refusal.
+   * the step `key`. No other step is in progress at the same time. Keeps the order of attempts
+   * whose outputs are refused, because no tap runs after a refusal.
    */
   before(next: string, key: string, signal: AbortSignal): void | Promise<void> {
     const event = this.#isOpen ? undefined : this.#byName.get(nameOf("start", next));
@@ -174,7 +176,7 @@ export class StepOrder {
     waiter?.pass();
   }
 
-  /** Passes an event. Its consequences precede the next event. */
+  /** Marks an event as occurred. Its consequences precede the next event. */
   #pass(event: StepEvent): void {
     this.#passed.add(event);
     this.#listener.advance(event.ms);
@@ -215,7 +217,7 @@ export class StepOrder {
     return true;
   }
 
-  /** Handles a possible deadlock: steps wait, and no remaining step could cause the next event. */
+  /** Handles a possible deadlock. Steps wait, and no other step could cause the next event. */
   #suspect(front: StepEvent): void {
     const { owner } = front;
     const ownerEnds = owner === undefined ? undefined : this.#byName.get(nameOf("end", owner));
@@ -232,7 +234,9 @@ export class StepOrder {
     }, PATIENCE_MS);
   }
 
-  /** Whether a step is in progress that waits neither for its turn nor for its inner steps. */
+  /**
+   * Whether a step is working: in progress, and not waiting for its turn or for its inner steps.
+   */
   #isWorking(): boolean {
     for (const { children, waiting } of this.#active.values())
       if (children === 0 && waiting === 0) return true;

@@ -7,8 +7,8 @@ import { withFileText, withMedia } from "../shared/part-digests.js";
 type RunSecrets = Pick<HookRun, "redact" | "redactValue">;
 
 /**
- * Returns a message in the form of a recording: redacted, and with hashes in place of images and
- * files.
+ * Returns a message in the form of a recording. Secrets are removed, and images and files are
+ * replaced by hashes.
  */
 export function storedMessage(
   message: ChatMessage,
@@ -16,17 +16,17 @@ export function storedMessage(
   digests: PartDigests,
 ): ChatMessage {
   const safe = withMedia(message, (part) => withFileText(part, (text) => run.redact(text)));
-  return run.redactValue(digests.withoutContent(safe)) as ChatMessage; // of the same shape
+  return run.redactValue(digests.withoutContent(safe)) as ChatMessage; // the shape does not change
 }
 
-/** Does the same for all messages of a request, and for its options. */
+/** Returns all messages of a request in this form, and its options without secrets. */
 export function storedRequest(
   { messages, ...options }: ChatRequest,
   run: RunSecrets,
   digests: PartDigests,
 ): ChatRequest {
   return {
-    ...(run.redactValue(options) as typeof options), // of the same shape
+    ...(run.redactValue(options) as typeof options), // the shape does not change
     messages: messages.map((message) => storedMessage(message, run, digests)),
   };
 }

@@ -38,8 +38,8 @@ const VALUES: readonly unknown[] = Object.freeze([
 ]);
 
 /**
- * Returns arguments of the form of a schema, each with one absurd value as a confused model may
- * send it, and values that are no arguments.
+ * Returns arguments of the form of a schema, each with one absurd value that a confused model may
+ * send. Also returns values that are no arguments.
  */
 function absurdArguments(
   schema: Readonly<Record<string, unknown>>,
@@ -59,7 +59,7 @@ function absurdArguments(
   ];
 }
 
-/** Returns the absurd inputs that pass the schema of the tool: the framework refuses the others. */
+/** Returns the absurd inputs that pass the schema of the tool. The framework refuses the others. */
 export async function absurdInputs(tool: AnyTool, sample: unknown): Promise<readonly unknown[]> {
   const schema = jsonSchemaOf(tool);
   if (schema === undefined) return TEXTS;

@@ -13,7 +13,7 @@ import { sleep } from "../../util/abort/timeouts.js";
 
 /** Accounts for a test of `budgetAccountContract`. */
 export interface BudgetAccountsUnderTest {
-  /** Contains no account yet. */
+  /** Must contain no account. */
   readonly accounts: BudgetAccounts;
   /** With `shares`: the same accounts in another process. */
   readonly other?: BudgetAccounts | undefined;
@@ -26,7 +26,7 @@ export interface BudgetAccountContractOptions {
   /** Called once per test. With `shares`, leases of 200 to 500 ms keep the tests short. */
   create(): Awaitable<BudgetAccountsUnderTest>;
   /**
-   * Whether several processes count together: requires `other` and accounts with `shared`. Default
+   * Whether several processes count together. Requires `other` and accounts with `shared`. Default
    * false.
    */
   readonly shares?: boolean | undefined;
@@ -44,7 +44,7 @@ const KEY = "run:contract/budget:0";
 /** Longer than any lease that a test can wait for. */
 const LONGEST_LEASE_MS = 60_000;
 
-/** Quarters, whose sums are exact. */
+/** Returns an amount. Use quarters, whose sums are exact. */
 const amountOf = (tokens: number, cost = 0): BudgetAmount => ({ tokens, cost });
 
 async function openAccountIn(
@@ -225,7 +225,8 @@ function sharedSuite(use: UseAccounts): void {
 }
 
 /**
- * Registers tests with the global `describe` and `it` of any runner that all `BudgetAccounts` should pass.
+ * Registers tests with the global `describe` and `it` of any runner that all `BudgetAccounts`
+ * should pass.
  *
  * @example
  * budgetAccountContract("mine", { create: async () => ({ accounts: await openMine() }) });

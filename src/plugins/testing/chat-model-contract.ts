@@ -17,9 +17,9 @@ import type {
   ChatModelUnderTest,
 } from "./chat-model-scenario.js";
 
-/** Time after an abort in which a call must end. */
+/** Time in milliseconds after an abort in which a call must end. */
 const ABORT_LIMIT_MS = 300;
-/** Time for a request to reach its server before it is aborted. */
+/** Time in milliseconds in which a request reaches its server before it is aborted. */
 const UNDER_WAY_MS = 50;
 const UNICODE = 'Grüße, 世界 👩‍👩‍👧 \u2028 "quoted" \\ back\nslash';
 const HELLO: ChatRequest = { messages: [{ role: "user", content: "Say hello" }] };
@@ -361,11 +361,11 @@ function abortSuite(use: Use, supports: ChatModelContractSupport): void {
 }
 
 /**
- * Registers tests with the global `describe` and `it` of any runner that every chat model should pass.
- * `create` is called once per test with the scenario of the service behind the model, typically to program a loopback server.
+ * Registers tests with the global `describe` and `it` of any runner that every chat model should
+ * pass. `create` is called once per test with the scenario of the service behind the model.
  *
  * @example
- * chatModelContract("my model", { create: async (scenario) => startFakeServer(scenario), supports: { images: false } });
+ * chatModelContract("mine", { create: (scenario) => startServer(scenario) });
  * @throws ValidationError for an unknown option.
  */
 export function chatModelContract(name: string, options: ChatModelContractOptions): void {

@@ -3,7 +3,7 @@ import type { ChatModel, FinishReason, ToolCall, Usage } from "../../contracts/c
 /**
  * The behaviour of the service behind a model under test for the next request, independent of
  * vendors.
- * - `answer`: this text and these tool calls; without `usage` the service reports none.
+ * - `answer`: this text and these tool calls. Without `usage` the service reports none.
  * - `error`: this HTTP status, or the nearest equivalent.
  * - `hang`: accepts the request and never answers.
  * - `stall`: streams this text, then sends nothing more.
@@ -24,14 +24,14 @@ export type ChatModelScenario =
 export interface ChatModelUnderTest {
   readonly model: ChatModel;
   /**
-   * Returns the last request that the service received; its JSON is searched for the expected
-   * content. Absent: not checked.
+   * Returns the last request that the service received. Its JSON is searched for the expected
+   * content. If absent, requests are not checked.
    */
   lastRequest?(): unknown;
   close(): Promise<void>;
 }
 
-/** Features of a set-up; `false` omits their tests. All default to true. */
+/** Features of a set-up. `false` omits their tests. All default to true. */
 export interface ChatModelContractSupport {
   readonly streaming?: boolean | undefined;
   readonly structuredOutput?: boolean | undefined;

@@ -21,7 +21,7 @@ export interface ConversationStoreUnderTest {
 export interface ConversationStoreContractOptions {
   /** Called once per test. */
   create(): Awaitable<ConversationStoreUnderTest>;
-  /** Whether threads outlive the store object: requires `reopen`. Default false. */
+  /** Whether threads outlive the store object. Requires `reopen`. Default false. */
   readonly reopens?: boolean | undefined;
   /** Whether it has `lock`. Default true. */
   readonly locks?: boolean | undefined;
@@ -193,7 +193,7 @@ function removalSuite(use: UseStore): void {
 
 /**
  * Registers tests of a conversation store: versions, atomic changes, order, owners, and concurrent
- * writers. `locks: false` omits the tests of `lock`; with `reopens` threads must outlive the store
+ * writers. `locks: false` omits the tests of `lock`. With `reopens`, threads must outlive the store
  * object. For mocha and compatible runners.
  * @example conversationStoreContract("my store", { create: () => ({ store: new MyStore() }) });
  */

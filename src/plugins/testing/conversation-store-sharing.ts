@@ -104,7 +104,7 @@ export function writersSuite(use: UseThreads, turns: number): void {
   });
 }
 
-/** Adds a turn, and repeats it until no other writer interferes. */
+/** Adds a turn. Repeats the change while other writers interfere. */
 async function addedAfter(store: ConversationStore, id: string, text: string): Promise<void> {
   for (;;) {
     const head = await store.open(id);

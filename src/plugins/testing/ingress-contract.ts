@@ -12,7 +12,7 @@ import {
 import { checkOptions } from "../../contracts/validation.js";
 import { systemClock } from "../../util/runtime.js";
 
-/** A message that the suite sends. `text` must be in the request, in its context or its inputs. */
+/** A message that the suite sends. `text` must be in the request: in its context or its inputs. */
 export interface IngressMessage {
   readonly id: string;
   readonly text: string;
@@ -28,7 +28,7 @@ export type IngressAnswer = "accepted" | "ignored" | "later" | "refused";
 export interface IngressUnderTest {
   /** Used by no other test. */
   readonly ingress: Ingress;
-  /** Sends a message as a sender would. `routes` are those of the ingress. */
+  /** Sends a message like a sender. `routes` are the routes of the ingress. */
   send(message: IngressMessage, routes: readonly HttpRoute[]): Promise<IngressAnswer>;
   /** Closes the resources of `create`. */
   readonly dispose?: (() => Awaitable<void>) | undefined;
@@ -50,7 +50,7 @@ interface IngressScenario {
   send(message: IngressMessage): Promise<IngressAnswer>;
   /** Sets the result of later `submit` calls. */
   answer(with_: () => EnqueueReceipt): void;
-  /** Ends the ingress, like a service that stops. */
+  /** Ends the ingress, as a service does when it stops. */
   end(): Promise<void>;
 }
 
@@ -166,7 +166,8 @@ class RecordingPort implements IngressPort {
     if (this.hasEnded) throw new ServiceStateError("The service has stopped");
     const receipt = this.answer();
     if (receipt.status !== "FULL")
-      this.submitted.push({ requestId, work: JSON.parse(JSON.stringify(work)) as IngressWork }); // in the form of a storage
+      // the form in which a storage keeps it
+      this.submitted.push({ requestId, work: JSON.parse(JSON.stringify(work)) as IngressWork });
     return receipt;
   }
 
@@ -179,7 +180,9 @@ class RecordingPort implements IngressPort {
  * Registers tests with the global `describe` and `it` of any runner that every ingress should pass.
  *
  * @example
- * ingressContract("mine", { create: async () => ({ ingress: mine(), send: (message) => sendTo(message) }) });
+ * ingressContract("mine", {
+ *   create: async () => ({ ingress: mine(), send: (message) => sendTo(message) }),
+ * });
  * @throws ValidationError for an unknown option.
  */
 export function ingressContract(name: string, options: IngressContractOptions): void {

@@ -20,8 +20,8 @@ import {
 } from "./journal-scenario.js";
 
 /**
- * The lease of two concurrent claimants: the one that gets the run renews it until the other has
- * given up.
+ * The lease of two concurrent claimants in milliseconds. The one that gets the run renews it until
+ * the other has given up.
  */
 const RIVAL_MS = 500;
 
@@ -285,7 +285,7 @@ export function journalClaimsSuite(use: UseJournal): void {
   cancelSuite(use);
 }
 
-/** Fails if a claim is still possible; for closed journals. */
+/** Fails if a claim is still possible. For closed journals. */
 export async function assertClosed({ journal }: JournalScenario, claim: Claim): Promise<void> {
   const signal = noSignal();
   const { reviews } = journal;

@@ -83,8 +83,8 @@ function reopeningSuite(use: UseJournal): void {
 }
 
 /**
- * Registers tests with the global `describe` and `it` of any runner that every journal should pass,
- * including those of its review store.
+ * Registers tests with the global `describe` and `it` of any runner that every journal should pass.
+ * They include the tests of its review store.
  *
  * @example
  * journalContract("mine", { create: async () => ({ journal: await openMine() }) });

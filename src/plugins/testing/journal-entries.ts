@@ -27,14 +27,14 @@ const ODD_TEXTS = [
   "'; drop table runs; --",
 ];
 
-/** Texts that are no valid keys and task names. */
+/** Texts that are not valid keys and task names. */
 const NO_NAMES: ReadonlySet<string> = new Set(ODD_TEXTS.filter((_, n) => n < 2 || n === 3));
 
 const VALUES: readonly unknown[] = [null, 0, -1.5e-7, "", false, true, [], {}, [[{}]], 2 ** 53];
 
 /**
- * Calls and tools of a task whose entry covers them, of one whose entry does not, and of an
- * unfinished one.
+ * Calls and tools of three tasks. The entry of the first covers them, the entry of the second does
+ * not. The third is unfinished.
  */
 const COVERED: readonly JournalEntry[] = [
   entryNamed("c1", { kind: "call", task: "done@1" }),
@@ -234,7 +234,7 @@ function manySuite(use: UseJournal): void {
     }));
 }
 
-/** Tests that another process can read an entry when its promise has resolved. */
+/** Tests that another process can read an entry once its promise has resolved. */
 export function sharedEntriesSuite(use: UseJournal): void {
   it("shows an entry to another process as soon as it is written", () =>
     use(async ({ journal, other }) => {

@@ -21,12 +21,12 @@ export interface JournalUnderTest {
   /** With `reopens`: opens the persisted data, after the suite has closed the journal. */
   readonly reopen?: (() => Awaitable<Journal>) | undefined;
   /**
-   * With `shared`: a second object for the same storage, as in another process, while the first is
-   * in use.
+   * With `shared`: a second object for the same storage, as in another process. The first object is
+   * in use at the same time.
    */
   readonly another?: (() => Awaitable<Journal>) | undefined;
   /**
-   * Makes the holder of a claim appear dead to others, for journals that do not use the time of the
+   * Makes the holder of a claim appear dead to others. For journals that do not use the time of the
    * lease. They may look up the process, which here is the process of the test.
    */
   readonly abandon?: ((claim: Claim) => Awaitable<void>) | undefined;
@@ -38,17 +38,17 @@ export interface JournalUnderTest {
 export interface JournalContractOptions {
   /** Called once per test. */
   create(): Awaitable<JournalUnderTest>;
-  /** Whether its data outlive `close()`: requires `reopen`. Default false. */
+  /** Whether its data outlive `close()`. Requires `reopen`. Default false. */
   readonly reopens?: boolean | undefined;
   /**
-   * Whether several processes may use the storage concurrently: requires `another`. Default false.
+   * Whether several processes may use the storage concurrently. Requires `another`. Default false.
    */
   readonly shared?: boolean | undefined;
 }
 
 /** A journal in use by a test. */
 export interface JournalScenario extends JournalUnderTest {
-  /** The journal of another process: the second object if there is one, otherwise the first. */
+  /** The journal of another process: the second object if there is one, or else the first. */
   readonly other: Journal;
 }
 
@@ -120,7 +120,10 @@ export async function keptEntry(journal: Journal, runId: string, key: string): P
 /** Converts a value to plain JSON data: without undefined fields and classes. */
 export const asJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** Fails unless `work` rejects with an error of the framework that has this code; returns that error. */
+/**
+ * Fails unless `work` rejects with an error of the framework that has this code. Returns that
+ * error.
+ */
 export async function rejectsWith(
   code: string,
   work: () => Promise<unknown>,

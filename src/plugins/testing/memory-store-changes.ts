@@ -66,7 +66,8 @@ export function faultyPolicySuite(use: Use, holds: Holds): void {
       };
       assert.equal(await rejection(store.evict("fruit", throwing)), broken);
       for (const answer of [undefined, "all", [entryOf("a stranger")]]) {
-        const policy = { apply: () => answer } as unknown as EvictionPolicy; // breaks its contract on purpose
+        // violates the contract on purpose
+        const policy = { apply: () => answer } as unknown as EvictionPolicy;
         assert.ok(ValidationError.isInstance(await rejection(store.evict("fruit", policy))));
       }
       await holds(store, "fruit", FRUITS);

@@ -58,8 +58,8 @@ export const holdsInOrder: Holds = async (store, scope, expected) =>
   assert.deepEqual(await contents(store, scope), expected);
 
 /**
- * Does the same for stores that search by meaning: each entry is found by its words, and no others
- * are.
+ * Like `holdsInOrder`, for stores that search by meaning. Each entry is found by its words, and no
+ * others are found.
  */
 export const holdsSomehow: Holds = async (store, scope, expected) => {
   const queries = expected.length === 0 ? ["an apple"] : expected;

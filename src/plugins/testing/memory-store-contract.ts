@@ -85,8 +85,8 @@ function isolationSuite(use: Use, holds: Holds): void {
 }
 
 /**
- * Returns a copy with the prototypes of this file: those of `structuredClone` differ if a runner
- * has separate globals.
+ * Returns a copy with the prototypes of this file. `structuredClone` uses others if a runner has
+ * separate globals.
  */
 function throughJson(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value));
@@ -149,7 +149,8 @@ function copySuite(use: Use): void {
       const structuredContent = { list: [1] };
       const entry = { ...entryOf("an apple"), structuredContent, metadata: { a: "1" } };
       const time = entry.storedAt.getTime();
-      const writing = store.store("copies", entry); // changed during the write, too
+      // the entry is changed during and after the write
+      const writing = store.store("copies", entry);
       structuredContent.list.push(2);
       entry.metadata.a = "2";
       entry.storedAt.setTime(0);
@@ -189,7 +190,7 @@ function copySuite(use: Use): void {
 function refusedCalls(
   entry: MemoryEntry,
 ): readonly (readonly [string, (store: MemoryStore) => Promise<unknown>])[] {
-  const missing = undefined as never; // as from plain JavaScript
+  const missing = undefined as never; // plain JavaScript permits it
   return [
     ...["", " \t", missing].flatMap((scope) => [
       [
@@ -255,7 +256,8 @@ function validationSuite(use: Use): void {
 }
 
 /**
- * Registers tests with the global `describe` and `it` of any runner that every memory store should pass.
+ * Registers tests with the global `describe` and `it` of any runner that every memory store should
+ * pass.
  *
  * @example
  * memoryStoreContract("mine", { create: async () => ({ store: await openMine() }), shared: true });

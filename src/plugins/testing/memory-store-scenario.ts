@@ -12,8 +12,8 @@ export interface MemoryStoreUnderTest {
   /** With `reopens`: opens the persisted data, after the suite has closed the store. */
   readonly reopen?: (() => Awaitable<MemoryStore>) | undefined;
   /**
-   * For stores that several processes may share: a second object for the same storage, while the
-   * first is in use. The tests of versions and locks then use both.
+   * For stores that several processes may share: a second object for the same storage. The first
+   * object is in use at the same time. The tests of versions and locks then use both.
    */
   readonly another?: (() => Awaitable<MemoryStore>) | undefined;
   /** Closes the objects of `reopen` and `another`, and removes data on disks and servers. */
@@ -25,16 +25,16 @@ export interface MemoryStoreContractOptions {
   /** Called once per test. */
   create(): Awaitable<MemoryStoreUnderTest>;
   /**
-   * Whether the store searches by meaning: the best entries come first, so that the order of
+   * Whether the store searches by meaning. The best entries then come first, and the order of
    * writing is not checked. Default false.
    */
   readonly semantic?: boolean | undefined;
   /**
-   * Whether the store is a `SharedMemoryStore`: versions, conditional writes and locks are tested
-   * too. Default false.
+   * Whether the store is a `SharedMemoryStore`. Versions, conditional writes and locks are then
+   * also tested. Default false.
    */
   readonly shared?: boolean | undefined;
-  /** Whether its data outlive `close()`: requires `reopen`. Default false. */
+  /** Whether its data outlive `close()`. Requires `reopen`. Default false. */
   readonly reopens?: boolean | undefined;
 }
 

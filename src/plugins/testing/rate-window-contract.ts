@@ -18,7 +18,7 @@ export interface RateWindowUnderTest {
 export interface RateWindowContractOptions {
   /** Called once per test. */
   create(): Awaitable<RateWindowUnderTest>;
-  /** Whether several processes count together: requires `other`. Default false. */
+  /** Whether several processes count together. Requires `other`. Default false. */
   readonly shares?: boolean | undefined;
 }
 
@@ -30,7 +30,7 @@ type Ask = (
 ) => Promise<TurnAnswer>;
 type TurnAnswer = RateTurn | RateWait;
 
-/** Longer than any test, so that no window opens during it. */
+/** Milliseconds. Longer than any test, so no window opens during a test. */
 const LONG = 3_600_000;
 const TWO = RateLimit.of(2, LONG);
 
@@ -141,7 +141,8 @@ function sharingSuite(use: Use): void {
 }
 
 /**
- * Registers tests with the global `describe` and `it` of any runner that every `RateWindow` should pass.
+ * Registers tests with the global `describe` and `it` of any runner that every `RateWindow` should
+ * pass.
  *
  * @example
  * rateWindowContract("mine", { create: async () => ({ window: await openMine() }) });

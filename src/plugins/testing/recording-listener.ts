@@ -1,8 +1,8 @@
 import type { EnsembleEvent, EnsembleListener, Ev } from "../../contracts/events.js";
 
-/** A listener that records its events; pass it in `listeners`. */
+/** A listener that records its events. Pass it in `listeners`. */
 export interface RecordingListener extends EnsembleListener {
-  /** All events, in the order of arrival; tokens only if the run streams. */
+  /** All events in the order of arrival. Tokens occur only if the run streams. */
   readonly events: readonly EnsembleEvent[];
   /** The types of the events, in order. */
   types(): readonly EnsembleEvent["type"][];

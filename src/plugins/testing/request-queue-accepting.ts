@@ -93,7 +93,8 @@ export function queueKeepingSuite(use: UseQueue): void {
         ...odd.map((id) =>
           requestNamed(id, {
             context: ODD_TEXT,
-            inputs: JSON.parse(`{"__proto__":{"a":1},"constructor":2}`) as object, // literal JSON
+            // only parsed JSON has these as own keys
+            inputs: JSON.parse(`{"__proto__":{"a":1},"constructor":2}`) as object,
           } as object),
         ),
       ];

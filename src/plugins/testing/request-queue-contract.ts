@@ -16,12 +16,12 @@ import {
 
 const CAPABILITIES = ["priorities", "ageing", "exactCapacity", "consumersPerProcess"];
 const LEASE_MS = 100;
-/** The default of a test: so long that the order does not change during it. */
+/** Milliseconds. The default is so long that the order does not change during a test. */
 const AGING_MS = 60_000;
 
 /**
  * Registers tests with the global `describe` and `it` of any runner that every request queue should
- * pass. A test takes several lease durations; raise the limit of the runner for long leases.
+ * pass. A test takes several lease durations. Raise the time limit of the runner for long leases.
  *
  * @example
  * requestQueueContract("mine", {

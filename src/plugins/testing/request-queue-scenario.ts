@@ -19,7 +19,10 @@ export interface RequestQueueUnderTest {
 export interface RequestQueueCapabilities {
   /** Whether requests with a higher priority are delivered first. Default true. */
   readonly priorities?: boolean | undefined;
-  /** Whether a request of a lower priority is overtaken only for a limited time. Default true. */
+  /**
+   * Whether a request of a lower priority waits only a limited time behind higher ones. Default
+   * true.
+   */
   readonly ageing?: boolean | undefined;
   /** Whether `maxQueued` also limits concurrent calls of `enqueue`. Default true. */
   readonly exactCapacity?: boolean | undefined;
@@ -31,7 +34,7 @@ export interface RequestQueueCapabilities {
 export interface RequestQueueContractOptions {
   /** Called once per test. `agingMs` is the value of one rank of priority. */
   create(settings: { readonly agingMs: number }): Awaitable<RequestQueueUnderTest>;
-  /** Whether waiting requests outlive `close()`: requires `reopen`. Default false. */
+  /** Whether waiting requests outlive `close()`. Requires `reopen`. Default false. */
   readonly reopens?: boolean | undefined;
   /**
    * The shortest lease in milliseconds that the engine keeps with sufficient precision. Default
@@ -43,9 +46,9 @@ export interface RequestQueueContractOptions {
 
 /** A queue in use by a test. */
 export interface RequestQueueScenario extends RequestQueueUnderTest {
-  /** A client that enqueues and queries: another one, if available. */
+  /** A client that enqueues and queries. It is another client if there is one. */
   readonly other: RequestQueue;
-  /** A client that also consumes: another one, if several may. */
+  /** A client that also consumes. It is another client if several may consume. */
   readonly otherConsumer: RequestQueue;
   readonly leaseMs: number;
 }

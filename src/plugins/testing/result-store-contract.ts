@@ -22,7 +22,7 @@ export interface ResultStoreUnderTest {
 export interface ResultStoreContractOptions {
   /** Called once per test. */
   create(): Awaitable<ResultStoreUnderTest>;
-  /** Whether results outlive `close()`: requires `reopen`. Default false. */
+  /** Whether results outlive `close()`. Requires `reopen`. Default false. */
   readonly reopens?: boolean | undefined;
   /** The shortest time in milliseconds for which results are kept. Default 50. */
   readonly ttlMs?: number | undefined;
@@ -154,7 +154,7 @@ function racingSuite(use: UseResult): void {
             const storing = (): Promise<unknown> => store.store(id, resultNamed(id), LONG_MS);
             void Promise.all(
               n % 2 === 0 ? [subscribing(), storing()] : [storing(), subscribing()],
-            ).catch(() => undefined); // the wait then ends without a call
+            ).catch(() => undefined); // the wait ends without a call
           });
           await endsSoon(called);
           return () => count;

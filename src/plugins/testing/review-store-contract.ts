@@ -19,7 +19,7 @@ export interface ReviewStoreUnderTest {
 export interface ReviewStoreContractOptions {
   /** Called once per test. */
   create(): Awaitable<ReviewStoreUnderTest>;
-  /** Whether reviews outlive the process: requires `reopen`. Default false. */
+  /** Whether reviews outlive the process. Requires `reopen`. Default false. */
   readonly reopens?: boolean | undefined;
 }
 
@@ -199,7 +199,8 @@ function reviewReopenSuite(use: Use): void {
 }
 
 /**
- * Registers tests with the global `describe` and `it` of any runner that every review store should pass.
+ * Registers tests with the global `describe` and `it` of any runner that every review store should
+ * pass.
  *
  * @example
  * reviewStoreContract("mine", { create: async () => ({ store: await openMine() }) });

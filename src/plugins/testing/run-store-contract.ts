@@ -17,7 +17,7 @@ export interface RunStoreUnderTest {
 export interface RunStoreContractOptions {
   /** Called once per test. */
   create(): Awaitable<RunStoreUnderTest>;
-  /** Whether runs outlive the process: requires `reopen`. Default false. */
+  /** Whether runs outlive the process. Requires `reopen`. Default false. */
   readonly reopens?: boolean | undefined;
   /** Number of entries of the largest log. Default 10,000. */
   readonly entries?: number | undefined;
@@ -280,7 +280,8 @@ function reopenRunsSuite(use: WithRuns): void {
 }
 
 /**
- * Registers tests with the global `describe` and `it` of any runner that every store of runs should pass.
+ * Registers tests with the global `describe` and `it` of any runner that every store of runs should
+ * pass.
  *
  * @example
  * runStoreContract("mine", { create: async () => ({ store: await openMine() }) });

@@ -8,8 +8,8 @@ import {
 } from "../../contracts/validation.js";
 
 /**
- * A tool call of a script. `arguments` is JSON text, used unchanged, or a value that is written as
- * JSON. `id` defaults to `call_{n}`.
+ * A tool call of a script. `arguments` is JSON text, which is used unchanged, or a value that is
+ * written as JSON. `id` defaults to `call_{n}`.
  */
 export interface ScriptedToolCall {
   readonly name: string;
@@ -18,9 +18,12 @@ export interface ScriptedToolCall {
 }
 
 /**
- * One answer of a `ScriptedModel`: a text, an error to reject with, or the details.
- * `chunks` are the pieces in which `stream()` yields the text (default: one piece; `text` defaults to all of them joined).
- * `reasoning` are the pieces of one block of reasoning before the text. A step without `usage` reports none. `delayMs` waits first, and ends with the signal.
+ * One answer of a `ScriptedModel`: a text, an error to reject with, or an object with these fields:
+ * - `chunks`: the pieces in which `stream()` yields the text. Default: one piece. `text` defaults
+ *   to all pieces joined.
+ * - `reasoning`: the pieces of one block of reasoning before the text.
+ * - `usage`: the reported usage. Default: none.
+ * - `delayMs`: waits for this time first. The signal ends the wait.
  */
 export type ScriptStep =
   | string
@@ -96,12 +99,12 @@ export function resolveStep(what: string, step: ScriptStep): ResolvedStep {
   };
 }
 
-/** Returns the arguments as a model would write them. */
+/** Returns the arguments in the form in which a model writes them. */
 function argumentsText(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "{}");
 }
 
-/** Returns the calls of a step, with ids; `nextId` creates the missing ones. */
+/** Returns the calls of a step, with ids. `nextId` creates the missing ids. */
 export function toToolCalls(step: ResolvedStep, nextId: () => string): readonly ToolCall[] {
   return step.toolCalls.map((call) => ({
     id: call.id ?? nextId(),

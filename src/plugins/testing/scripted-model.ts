@@ -46,11 +46,15 @@ function checkSteps(script: readonly ScriptStep[]): void {
 }
 
 /**
- * A chat model that answers from a script, for tests: a list of steps taken in order, or a function
- * of the request and the number of the call (from 0). Records every request, with a copy of its
- * messages.
+ * A chat model that answers from a script, for tests. The script is a list of steps in order, or a
+ * function. The function gets the request and the number of the call, from 0. The model records
+ * every request, with a copy of its messages.
  *
- * @example new ScriptedModel([{ toolCalls: [{ name: "add", arguments: { a: 1, b: 2 } }] }, "The sum is 3."])
+ * @example
+ * new ScriptedModel([
+ *   { toolCalls: [{ name: "add", arguments: { a: 1, b: 2 } }] },
+ *   "The sum is 3.",
+ * ])
  * @throws ValidationError for an unknown option or an invalid step.
  */
 export class ScriptedModel implements ChatModel {
@@ -112,7 +116,7 @@ export class ScriptedModel implements ChatModel {
     yield { type: "finish", response };
   }
 
-  /** @throws Error if steps are left, or if the script is a function, which has no end. */
+  /** @throws Error if steps are left, or if the script is a function, which never ends. */
   assertExhausted(): void {
     if (typeof this.#script === "function")
       throw new Error("assertExhausted() needs a script that is an array; a function has no end");

@@ -10,7 +10,7 @@ import { entryOf, MANY, rejection } from "./memory-store-scenario.js";
 type Use = (
   body: (store: MemoryStore, subject: MemoryStoreUnderTest) => Promise<void>,
 ) => Promise<void>;
-/** Passes both objects for one storage; the same object twice if there is only one. */
+/** Passes both objects for one storage. Passes the same object twice if there is only one. */
 type UseBoth = (
   body: (one: SharedMemoryStore, other: SharedMemoryStore) => Promise<void>,
 ) => Promise<void>;
@@ -21,7 +21,7 @@ function sharing(store: MemoryStore): SharedMemoryStore {
       typeof (store as unknown as Record<string, unknown>)[method],
       "function",
       `a shared store must have ${method}()`,
-    ); // inspected, not trusted
+    ); // any value is possible
   }
   return store as SharedMemoryStore; // asserted above
 }

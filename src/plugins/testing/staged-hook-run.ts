@@ -8,7 +8,7 @@ import { ValidationError } from "../../contracts/errors.js";
 import { Tokens } from "../../contracts/tokens.js";
 import { tokenName } from "../../contracts/token.js";
 
-/** A constant instant; durations are real. */
+/** A constant wall clock. Durations are real. */
 const STAGED_CLOCK: Clock = Object.freeze({
   now: () => new Date(Date.UTC(2026, 0, 1)),
   monotonicMs: () => performance.now(),
@@ -17,7 +17,7 @@ const STAGED_CLOCK: Clock = Object.freeze({
 const NOTHING: readonly never[] = Object.freeze([]);
 
 /**
- * A run without an execution. It behaves like a run that has ended; the clock is its only binding.
+ * A run without an execution. It behaves like a run that has ended. Its only binding is the clock.
  */
 export class StagedHookRun implements HookRun {
   readonly inputs = Object.freeze({});

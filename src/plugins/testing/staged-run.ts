@@ -27,7 +27,7 @@ export function stagedOutput(taskId: string, task: AnyTask, raw: string): TaskOu
   return Object.freeze(output);
 }
 
-/** Creates a plan of these tasks as `run()` would, with their texts unchanged. */
+/** Creates a plan of these tasks as `run()` does, with their texts unchanged. */
 export function stagedPlan(tasks: readonly AnyTask[], options: EnsembleOptions = {}): Plan {
   const ids = new Map(tasks.map((task, index) => [task, task.name ?? `task-${index + 1}`]));
   const planned = tasks.map((task): PlannedTask => {
@@ -49,8 +49,8 @@ export function stagedPlan(tasks: readonly AnyTask[], options: EnsembleOptions =
 }
 
 /**
- * The run of a workflow in which no task does real work: tasks take a moment and can be made to
- * fail, and all calls are recorded.
+ * The run of a workflow in which no task does real work. Each task takes a moment and can be made
+ * to fail. All calls are recorded.
  */
 export class StagedRun implements Run {
   readonly id: string;
@@ -59,7 +59,7 @@ export class StagedRun implements Run {
   /** Ids in the order of their starts. */
   readonly started: string[] = [];
   /**
-   * Ids of tasks that were started before one of their context tasks was finished, without given
+   * Ids of tasks that started before one of their context tasks had finished, without given
    * outputs.
    */
   readonly premature: string[] = [];

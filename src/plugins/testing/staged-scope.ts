@@ -22,7 +22,7 @@ import { messageOf } from "../../util/errors.js";
 
 const NOTHING: readonly never[] = Object.freeze([]);
 
-/** Creates the context of a tool call, of a scope without a run. Every approval is granted. */
+/** Creates the context of a tool call in a scope without a run. Every approval is granted. */
 export function stagedContext(scope: StagedScope, toolCallId = "call_1"): ToolContext {
   const { signal, run, taskId } = scope;
   return {
@@ -39,7 +39,7 @@ export function stagedContext(scope: StagedScope, toolCallId = "call_1"): ToolCo
 }
 
 /**
- * The scope of a task without a run: model and tools are called at once, without hooks and records.
+ * The scope of a task without a run. Model and tools are called at once, without hooks and records.
  */
 export class StagedScope implements TaskScope {
   readonly run: HookRun;
@@ -69,7 +69,7 @@ export class StagedScope implements TaskScope {
   }
 
   handOver(_agent: Agent): void {
-    // the role stays that of the staged task
+    // the role stays the role of the staged task
   }
 
   abort(reason: unknown): void {
@@ -161,8 +161,8 @@ export class StagedScope implements TaskScope {
 }
 
 /**
- * Returns the input that the kernel would create from the arguments of a call: checked by the
- * schema of the tool, or the text under `input`.
+ * Returns the input that the kernel would create from the arguments of a call. It is checked by the
+ * schema of the tool. Without a schema it is the text under `input`.
  */
 async function inputOf(tool: AnyTool, text: string): Promise<Checked> {
   let value: unknown;

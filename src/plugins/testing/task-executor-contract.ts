@@ -19,8 +19,8 @@ export interface TaskExecutorContractOptions {
   /** A task that the executor executes successfully. */
   readonly task: AnyTask;
   /**
-   * A similar task that fails: its tool or handler throws. Default: `task`, with a model that
-   * fails.
+   * A similar task that fails, because its tool or handler throws. Default: `task` with a model
+   * that fails.
    */
   readonly failing?: AnyTask | undefined;
   /** A task that it does not execute. Default: not checked. */
@@ -119,11 +119,14 @@ function endingSuite(options: TaskExecutorContractOptions, model: ChatModel): vo
 
 /**
  * Registers tests with the global `describe` and `it` of any runner that every task executor should
- * pass. The executor gets a scope without a run: `model` answers model calls, and tools are
- * executed directly.
+ * pass. The executor gets a scope without a run. `model` answers model calls. Tools are executed
+ * directly.
  *
  * @example
- * taskExecutorContract("my executor", { create: () => new MyExecutor(), task: Task.of("Say hello") });
+ * taskExecutorContract("my executor", {
+ *   create: () => new MyExecutor(),
+ *   task: Task.of("Say hello"),
+ * });
  * @throws ValidationError for an unknown option.
  */
 export function taskExecutorContract(name: string, options: TaskExecutorContractOptions): void {

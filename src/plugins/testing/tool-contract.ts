@@ -27,13 +27,13 @@ export interface ToolContractOptions<I = unknown> {
    * concurrently.
    */
   readonly valid: readonly I[];
-  /** Inputs that its schema must refuse. Default: none; not for tools without `input`. */
+  /** Inputs that its schema must refuse. Default: none. Not allowed for tools without `input`. */
   readonly invalid?: readonly unknown[] | undefined;
   /** Inputs with which it must fail, by a failed result or by throwing. Default: none. */
   readonly failing?: readonly I[] | undefined;
   /**
    * An input with which it works for at least 100 ms unless it is stopped. Default: the first valid
-   * one, which may end before it can be stopped.
+   * input, which may end before it can be stopped.
    */
   readonly slow?: I | undefined;
   /**
@@ -43,13 +43,13 @@ export interface ToolContractOptions<I = unknown> {
 }
 
 /**
- * Time in which a tool must end after its signal. A fifth of it is the target; the rest allows for
- * busy machines.
+ * Time in milliseconds in which a tool must end after its signal. The target is a fifth of it. The
+ * rest allows for busy machines.
  */
 const ABORT_LIMIT_MS = 500;
-/** Time after which a slow call is stopped. */
+/** Time in milliseconds after which a slow call is stopped. */
 const AT_WORK_MS = 20;
-/** Time after which a call with absurd input is stopped. */
+/** Time in milliseconds after which a call with absurd input is stopped. */
 const PATIENCE_MS = 300;
 const HANDLE_LIMIT_MS = 2_000;
 const TEST_LIMIT_MS = 60_000;
@@ -127,7 +127,7 @@ function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
     const together = await Promise.all(valid.map((input) => tryTool(tool, input).ending));
     for (const [index, [first, second]] of alone.entries()) {
       const ending = together[index];
-      // A difference that occurs between any two calls, such as the time, is no finding.
+      // A difference between any two calls, such as the time, is not a finding.
       if (first === second && ending !== undefined)
         assert.equal(seenText(ending), first, `with ${preview(valid[index])}`);
     }
@@ -224,12 +224,19 @@ function endSuite(options: ToolContractOptions): void {
 
 /**
  * Registers tests with the global `describe` and `it` of any runner that every tool should pass:
- * valid name, description and schema for the vendors, a description of every parameter, results
- * with a JSON form, unchanged inputs, independent calls, proper results for absurd input, a prompt
- * end after the signal, no open handles, and no revealed secret.
+ * - valid name, description and schema for the vendors, and a description of every parameter
+ * - results with a JSON form, unchanged inputs and independent calls
+ * - proper results for absurd input
+ * - a prompt end after the signal, without open handles
+ * - no revealed secret
  *
  * @example
- * toolContract("calculator", { create: calculator, valid: [{ expression: "1 + 1" }], invalid: [{}], failing: [{ expression: "1 / 0" }] });
+ * toolContract("calculator", {
+ *   create: calculator,
+ *   valid: [{ expression: "1 + 1" }],
+ *   invalid: [{}],
+ *   failing: [{ expression: "1 / 0" }],
+ * });
  * @throws ValidationError for an unknown option.
  */
 export function toolContract<I>(name: string, options: ToolContractOptions<I>): void {
@@ -244,7 +251,8 @@ export function toolContract<I>(name: string, options: ToolContractOptions<I>): 
   requireArray("toolContract() secrets", options.secrets);
   for (const secret of options.secrets ?? [])
     requireText(secret, "toolContract() secrets must be texts with something in them");
-  const anyOptions = options as ToolContractOptions<never> as ToolContractOptions; // inputs are passed only from `valid` to their tool
+  // the tool receives only inputs of its own options
+  const anyOptions = options as ToolContractOptions<never> as ToolContractOptions;
   describe(`tool contract: ${name}`, () => {
     shapeSuite(anyOptions);
     runSuite(anyOptions);

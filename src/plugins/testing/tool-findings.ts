@@ -79,8 +79,8 @@ export function seenText(ending: TrialEnding): string {
 }
 
 /**
- * Fails if one of the secrets, plain or encoded, occurs in the end of a call: results, errors,
- * their causes and stacks.
+ * Fails if one of the secrets, plain or encoded, occurs in the end of a call. This includes
+ * results, errors, their causes and stacks.
  */
 export function assertNoSecret(secrets: readonly string[], ending: TrialEnding): void {
   const shown = inspect(ending, {
@@ -113,7 +113,7 @@ export function handles(): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** Returns the kinds with more resources than before, after a time for their release. */
+/** Returns the kinds with more resources than before, after some time for their release. */
 export async function handlesLeft(
   before: ReadonlyMap<string, number>,
   limitMs: number,

@@ -22,8 +22,8 @@ function resolve(root: Fields, reference: unknown): Fields | undefined {
 }
 
 /**
- * Yields every schema within a schema, with a readable path; `property`: whether it is that of a
- * parameter.
+ * Yields every schema within a schema, with a readable path. `property` is whether it is the schema
+ * of a parameter.
  */
 function* schemasWithPaths(
   schema: unknown,
@@ -80,8 +80,8 @@ function problemsOfOne(root: Fields, schema: Fields, path: string): readonly str
 }
 
 /**
- * Returns the reasons why OpenAI or Anthropic would refuse this JSON Schema for a tool; empty if
- * both accept it.
+ * Returns the reasons why OpenAI or Anthropic would refuse this JSON Schema for a tool. Returns
+ * none if both accept it.
  */
 export function schemaProblems(schema: Fields): readonly string[] {
   try {

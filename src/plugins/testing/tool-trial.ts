@@ -7,7 +7,7 @@ import { ScriptedModel } from "./scripted-model.js";
 import { stagedContext, StagedScope } from "./staged-scope.js";
 import { deepFreeze } from "../../util/objects.js";
 
-/** The end of a call; `hung` if it did not end for a long time after its signal. */
+/** The end of a call. `hung` means that it did not end for a long time after its signal. */
 export type TrialEnding =
   | { readonly kind: "returned"; readonly returned: ToolReturn }
   | { readonly kind: "threw"; readonly error: unknown }
@@ -23,7 +23,7 @@ export interface Trial {
   changedInput(): boolean;
 }
 
-/** Begins a call with a frozen copy of the input: a change would throw, or be detected. */
+/** Begins a call with a frozen copy of the input. A change throws or is detected. */
 export function tryTool(
   tool: AnyTool,
   input: unknown,
@@ -54,8 +54,8 @@ export function tryTool(
 }
 
 /**
- * Returns the end of a call within a time, which is counted in small steps, because a busy machine
- * delays the tool as well.
+ * Returns the end of a call within a time. The time is counted in small steps, because a busy
+ * machine also delays the tool.
  */
 export async function endingWithin(trial: Trial, limitMs: number): Promise<TrialEnding> {
   for (let step = 0; step < 10 && !trial.ended(); step++) await sleep(limitMs / 10);
@@ -64,15 +64,15 @@ export async function endingWithin(trial: Trial, limitMs: number): Promise<Trial
 
 type Validator = StandardSchemaV1["~standard"];
 
-/** Returns the validator of the input of a tool; `undefined` if there is none. */
+/** Returns the validator of the input of a tool. Returns `undefined` if there is none. */
 function inputValidator(tool: AnyTool): Validator | undefined {
   const input = tool.input as
     | { readonly "~standard"?: Validator; readonly schema?: { readonly "~standard"?: Validator } }
-    | undefined; // inspected, not trusted
+    | undefined; // any value is possible
   return input?.["~standard"] ?? input?.schema?.["~standard"];
 }
 
-/** Returns the JSON Schema of a tool; `undefined` for a tool that takes one text. */
+/** Returns the JSON Schema of a tool. Returns `undefined` for a tool that takes one text. */
 export function jsonSchemaOf(tool: AnyTool): Readonly<Record<string, unknown>> | undefined {
   const input = tool.input as
     | {
@@ -83,5 +83,6 @@ export function jsonSchemaOf(tool: AnyTool): Readonly<Record<string, unknown>> |
   if (input === undefined) return undefined;
   if (input["~standard"] !== undefined)
     return input["~standard"].jsonSchema.input({ target: "draft-2020-12" });
-  return inputValidator(tool) === undefined ? input : input.jsonSchema; // plain JSON Schema, otherwise a pair
+  // either plain JSON Schema or a pair
+  return inputValidator(tool) === undefined ? input : input.jsonSchema;
 }

@@ -26,7 +26,7 @@ type UseTopics = (
 ) => Promise<void>;
 
 /**
- * Publishes until the message has arrived, because the delivery of a single one is not guaranteed.
+ * Publishes until the message has arrived, because the delivery of one message is not guaranteed.
  */
 async function published(topics: Topics, topic: string, message: unknown, seen: unknown[]) {
   for (let tries = 0; seen.length === 0 && tries < 50; tries++) {

@@ -13,7 +13,10 @@ import { checkOptions } from "../../contracts/validation.js";
 /** An exporter set up for one test. */
 export interface TraceExporterUnderTest {
   readonly exporter: TraceExporter;
-  /** Returns the ids of the runs whose traces have arrived, in any order. Absent: not checked. */
+  /**
+   * Returns the ids of the runs whose traces have arrived, in any order. If absent, they are not
+   * checked.
+   */
   exported?(): Awaitable<readonly string[]>;
   close?(): Awaitable<void>;
 }
@@ -43,7 +46,7 @@ const PLACE = Object.freeze({
   taskDescription: "Say hello",
 });
 
-/** Creates a trace of a run with one task; frozen, so that an exporter that changes it throws. */
+/** Creates a trace of a run with one task. It is frozen, so a change by an exporter throws. */
 function traceOf(runId: string, failed = false): ExecutionTrace {
   const startedAt = new Date(Date.UTC(2026, 0, 1));
   const completedAt = new Date(startedAt.getTime() + 40);
@@ -119,10 +122,13 @@ function errorOf(occurredAt: Date): ErrorTrace {
 }
 
 /**
- * Registers tests with the global `describe` and `it` of any runner that every trace exporter should pass.
+ * Registers tests with the global `describe` and `it` of any runner that every trace exporter
+ * should pass.
  *
  * @example
- * traceExporterContract("my exporter", { create: () => ({ exporter: myExporter(server.url), exported: () => server.runIds }) });
+ * traceExporterContract("my exporter", {
+ *   create: () => ({ exporter: myExporter(server.url), exported: () => server.runIds }),
+ * });
  * @throws ValidationError for an unknown option.
  */
 export function traceExporterContract(name: string, options: TraceExporterContractOptions): void {

@@ -29,9 +29,9 @@ export interface TransportContractOptions {
 }
 
 interface TransportScenario {
-  /** Receives. */
+  /** Receives requests. */
   readonly transport: Transport;
-  /** Sends. */
+  /** Sends requests. */
   readonly caller: Transport;
 }
 type UseTransport = (body: (scenario: TransportScenario) => Promise<void>) => Promise<void>;

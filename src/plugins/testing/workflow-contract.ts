@@ -13,13 +13,16 @@ import { stagedFailure, stagedPlan, StagedRun } from "./staged-run.js";
 export interface WorkflowContractOptions {
   /** Called once per test. */
   create(): WorkflowExecutor;
-  /** Tasks that the workflow accepts. Default: three tasks with handlers, the last with the first two in its context. */
+  /**
+   * Tasks that the workflow accepts. Default: three tasks with handlers. The last has the first two
+   * in its context.
+   */
   readonly tasks?: readonly AnyTask[] | undefined;
   /** Options of the ensemble that the workflow reads. Default: none. */
   readonly ensembleOptions?: EnsembleOptions | undefined;
 }
 
-/** Time limit of a workflow for tasks that take a millisecond each. */
+/** Time limit of a workflow in milliseconds, for tasks that take one millisecond each. */
 const LIMIT_MS = 2_000;
 
 type WorkflowAttempt = { readonly result: WorkflowResult } | { readonly error: unknown };
@@ -68,7 +71,7 @@ function successSuite(
 
   it("accepts the plan, and leaves it as it is", async () => {
     const executor = workflow();
-    const run = start(); // its plan is frozen: a change would throw
+    const run = start(); // its plan is frozen, so a change throws
     executor.validate?.(run.plan);
     assertResult(returnedResult(await attempt(executor, run)), run);
   });
@@ -156,11 +159,14 @@ function workflowEndingSuite(
  * pass. The workflow gets a run whose tasks are not really executed, so no model is needed.
  *
  * @example
- * workflowContract("DEBATE", { create: () => debate(2), tasks: [Task.of("For"), Task.of("Against"), Task.of("Judge")] });
+ * workflowContract("DEBATE", {
+ *   create: () => debate(2),
+ *   tasks: [Task.of("For"), Task.of("Against"), Task.of("Judge")],
+ * });
  * @throws ValidationError for an unknown option.
  */
 export function workflowContract(name: string, options: WorkflowContractOptions): void;
-/** The short form: a factory alone; the name of the workflow is the title. */
+/** The short form: only a factory. The title is the name of the workflow. */
 export function workflowContract(create: WorkflowContractOptions["create"]): void;
 export function workflowContract(
   first: string | WorkflowContractOptions["create"],

@@ -35,7 +35,7 @@ export function excess(account: Account, limit: LimitName, demand?: Demand): Bud
   });
 }
 
-/** Emits to the run of the call, and also to the run that has the budget if it is another run. */
+/** Emits to the run of the call. If another run has the budget, also emits to that run. */
 export function announce(
   call: LlmCall,
   account: Account,

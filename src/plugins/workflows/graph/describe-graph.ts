@@ -6,8 +6,8 @@ import { Graph } from "../../../contracts/graph.js";
 import { describeTasks, inSequence } from "../shared/describe-tasks.js";
 
 /**
- * Describes each state as a separate group. States run one at a time and may repeat, so their only
- * order is that of the declaration.
+ * Describes each state as a separate group. States run one at a time and may repeat. Their only
+ * order is therefore that of the declaration.
  */
 export function describeGraph(plan: Plan): PlanDescription {
   const { graph } = plan;

@@ -6,13 +6,13 @@ import { findOutput } from "../../../contracts/output.js";
 /** The argument of edge predicates. */
 export class FinishedStep implements GraphStep {
   readonly stepNumber: number;
-  // a field, because predicates destructure it
+  // A field, because predicates destructure it.
   readonly getOutput: <U>(task: Task<U>) => TaskOutput<U> | undefined;
   readonly #visited: readonly string[];
 
   /**
-   * Describes the step after the last of `outputs`. `visited` keeps growing; this step uses only
-   * the states up to the current one.
+   * Describes the step after the last of `outputs`. `visited` grows later. This step uses only the
+   * states up to the current one.
    */
   constructor(
     readonly currentState: string,
@@ -25,7 +25,7 @@ export class FinishedStep implements GraphStep {
     this.#visited = visited;
   }
 
-  /** Copied on access only. */
+  /** The list is copied only when it is read. */
   get stateHistory(): readonly string[] {
     return this.#visited.slice(0, this.stepNumber);
   }

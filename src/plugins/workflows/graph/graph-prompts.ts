@@ -1,5 +1,5 @@
 /**
- * Texts for the prompt of a state that is visited again, by name. `{name}` stands for a value;
+ * Texts for the prompt of a state that is visited again, by name. `{name}` is replaced by a value.
  * `docs/prompts.md` lists the values.
  */
 export const GRAPH_TEMPLATES = Object.freeze({

@@ -48,8 +48,8 @@ export class GraphWalk {
   }
 
   /**
-   * Returns the outputs of all steps in order. If a step fails, the finished steps are reported
-   * too.
+   * Returns the outputs of all steps in order. If a step fails, the finished steps are also
+   * reported.
    */
   async execute(): Promise<readonly TaskOutput[]> {
     const { graph, run } = this;
@@ -119,7 +119,7 @@ export class GraphWalk {
   }
 
   /**
-   * Whether the graph would end with this output. An error of an edge is ignored here and thrown
+   * Whether the graph would end with this output. An error of an edge is ignored here. It is thrown
    * when the step itself is decided.
    */
   #endsWith(state: string, output: TaskOutput): boolean {
@@ -162,7 +162,7 @@ export class GraphWalk {
     throw new GraphNoEdgeMatchedError(this.graph.name, state, candidates, lastOutput.raw);
   }
 
-  /** For an interrupted graph neither reason applies; see `stoppedByMaxSteps`. */
+  /** Returns the history. An interrupted graph has neither reason. See `stoppedByMaxSteps`. */
   #history(reason: GraphHistory["terminationReason"] | undefined): GraphHistory {
     return Object.freeze({
       steps: Object.freeze([...this.#steps]),

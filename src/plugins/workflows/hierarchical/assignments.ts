@@ -17,7 +17,7 @@ export class Assignments {
     return this.#listed.length;
   }
 
-  /** Returns a listed task by the number that the manager sees. */
+  /** Returns a listed task by its number in the manager's prompt. */
   task(number: number): PlannedTask | undefined {
     return this.#listed[number - 1];
   }

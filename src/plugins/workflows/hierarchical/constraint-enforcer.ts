@@ -43,7 +43,7 @@ export class ConstraintEnforcer {
       : `Cannot delegate to '${role}': stage ${open} is not yet complete`;
   }
 
-  /** Counts an accepted delegation. Caps count delegations whether or not the worker succeeds. */
+  /** Counts an accepted delegation. Caps also count delegations to workers that fail. */
   approve(role: string): void {
     const key = canonicalRole(role);
     this.#total++;

@@ -6,8 +6,8 @@ import { canonicalRole } from "../../../contracts/role.js";
 const WHERE = "HierarchicalConstraints.";
 
 /**
- * Validates the constraints against the team. Without `roles` (agents that are not created yet have
- * none) checks only whether the constraints are consistent.
+ * Validates the constraints against the team. Without `roles`, checks only whether the constraints
+ * are consistent. Agents that are not created yet have no roles.
  * @throws ValidationError for the first violated rule
  */
 export function checkConstraints(
@@ -54,8 +54,8 @@ function requireAllowed(field: string, named: readonly string[], allowed: readon
 }
 
 /**
- * Each required worker needs one delegation. So does each worker in the stages before the last
- * required one.
+ * Checks that the caps permit the required delegations. Each required worker needs one. Each worker
+ * in the stages before the last required one also needs one.
  */
 function checkReach({
   requiredWorkers,

@@ -7,7 +7,7 @@ import { asText } from "../../../util/objects.js";
 export interface DelegateTaskInput {
   readonly agentRole: string;
   readonly taskDescription: string;
-  /** A number, its digits, or an invalid value; `undefined` if omitted. */
+  /** A number, its digits, or an invalid value. `undefined` if omitted. */
   readonly taskNumber: unknown;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The prompts of a hierarchical team's manager, by name. `{name}` stands for a value;
- * `docs/prompts.md` lists the values of each.
+ * The prompts of a hierarchical team's manager, by name. `{name}` is replaced by a value.
+ * `docs/prompts.md` lists the values of each text.
  */
 export const MANAGER_TEMPLATES = Object.freeze({
   "manager.goal":

@@ -129,8 +129,8 @@ export class HierarchicalWorkflow implements WorkflowExecutor {
 }
 
 /**
- * Returns the enforcer of the run's constraints, if there are any. Validates them again: now all
- * agents exist, and constraints may come from a binding.
+ * Returns the enforcer of the run's constraints, if there are any. Validates them again, because
+ * all agents now exist and constraints may come from a binding.
  */
 function enforcerOf(run: Run): ConstraintEnforcer | undefined {
   const constraints = findBound(run, Tokens.HierarchicalConstraints);
@@ -144,8 +144,8 @@ function enforcerOf(run: Run): ConstraintEnforcer | undefined {
 
 /**
  * Runs the manager.
- * @throws TaskExecutionError with the finished delegations if the manager fails; the run's own
- * reason if it was stopped
+ * @throws TaskExecutionError with the finished delegations if the manager fails; the reason of the
+ * run if it was stopped
  */
 async function lead(run: Run, managerId: string, assignments: Assignments): Promise<TaskOutput> {
   try {

@@ -24,7 +24,7 @@ export function hierarchical(): Plugin {
       bind.many(DelegationConstraint).toConstantValue((call) => constraints.refusal(call));
     },
     apply({ hooks }) {
-      // Runs after all other policies, so that a delegation which they reject is not counted.
+      // Runs after all other policies, so a delegation that they reject is not counted.
       hooks.beforeDelegation.tap({ name: "constraints", lane: "policy", order: "post" }, (call) =>
         constraints.judge(call),
       );

@@ -17,7 +17,7 @@ export class ManagerExecutor implements TaskExecutor {
   readonly name = "manager";
   readonly #tasks = new WeakSet<AnyTask>();
 
-  /** Marks a task as a manager's. */
+  /** Marks a task as the task of a manager. */
   claim(task: AnyTask): void {
     this.#tasks.add(task);
   }

@@ -17,8 +17,8 @@ export function findBound<T>(run: Run, token: Token<T>): T | undefined {
 }
 
 /**
- * Returns the manager's own model: the ensemble's `managerModel`, `undefined` if there is a common
- * model, otherwise the first worker's.
+ * Returns the manager's own model: the ensemble's `managerModel`, or else the first worker's.
+ * Returns `undefined` if there is a common model.
  * @throws ValidationError if the manager or a worker would have no model
  */
 export function managerModel({ options }: Plan, run: Run): ModelRef | undefined {

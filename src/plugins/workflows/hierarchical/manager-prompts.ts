@@ -60,7 +60,10 @@ function workerText(
   return texts.render("manager.worker", { number, role, goal, background: shown });
 }
 
-/** A strategy may be an instance of a class, so its methods need `this`. */
+/**
+ * Returns the strategy with bound methods. It may be an instance of a class, so its methods need
+ * `this`.
+ */
 function bound(strategy: ManagerPromptStrategy): ManagerPromptStrategy {
   return {
     buildSystemPrompt: (ctx) => strategy.buildSystemPrompt(ctx),
@@ -68,7 +71,7 @@ function bound(strategy: ManagerPromptStrategy): ManagerPromptStrategy {
   };
 }
 
-/** Null and `undefined` become an empty text. */
+/** Returns the text of a strategy. Null and `undefined` become an empty text. */
 function requireInstructions(method: string, value: unknown): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value;

@@ -18,7 +18,9 @@ export const DelegationConstraint = createToken<(call: DelegationCall) => string
   "many",
 );
 
-/** The constraints of hierarchical runs in progress, for taps that get only the info of a run. */
+/**
+ * The constraints of hierarchical runs in progress, for taps that receive only the info of a run.
+ */
 export class RunConstraints {
   readonly #enforcers = new WeakMap<RunInfo, ConstraintEnforcer>();
 
@@ -30,7 +32,7 @@ export class RunConstraints {
   }
 
   /**
-   * Checks the manager's answer before any review, so that a run that fails anyway needs no review.
+   * Checks the manager's answer before any review. A run that fails anyway then needs no review.
    */
   judgeAnswer({ source, outcome }: After<TaskCall, "output", TaskOutput>): void | Reject {
     if (outcome !== "ok") return undefined;
@@ -48,12 +50,14 @@ export class RunConstraints {
     return known ?? enforcer;
   }
 
-  /** First check, before the policies. */
+  /** The first check, before the policies. */
   refusal({ run, request }: DelegationCall): string | undefined {
     return this.#enforcers.get(run)?.refusal(request.agentRole);
   }
 
-  /** Final check of a request that can't change any more. Only here it is counted. */
+  /**
+   * The final check of a request, which can't change any more. Only this check counts the request.
+   */
   judge(call: DelegationCall): void | Reject {
     const { run, request, delegatorRole, availableWorkerRoles } = call;
     const enforcer = this.#enforcers.get(run);

@@ -35,8 +35,8 @@ export function validateTeam(plan: Plan): void {
 }
 
 /**
- * Whether agents are created for tasks without one. With given workers the manager chooses one of
- * them instead.
+ * Whether agents are created for tasks without one. If workers are given, the manager chooses one
+ * of them instead.
  */
 export function needsAgents({ options, tasks }: Plan): boolean {
   return (options.agents ?? []).length === 0 && tasks.some(({ agent }) => agent === undefined);
@@ -69,8 +69,8 @@ function checkDuplicates(agents: readonly Agent[]): void {
 }
 
 /**
- * Returns the options of agentless tasks that have no effect, because the manager chooses their
- * worker.
+ * Returns the options of tasks without an agent that have no effect, because the manager chooses
+ * their worker.
  */
 export function unusedManagerOptions(plan: Plan): readonly string[] {
   if (needsAgents(plan)) return [];

@@ -7,11 +7,11 @@ import { findOutput } from "../../../contracts/output.js";
 export class FinishedIteration implements LoopIteration {
   readonly iterationNumber: number;
   readonly lastIterationOutputs: readonly TaskOutput[];
-  // a field, because predicates destructure it
+  // A field, because predicates destructure it.
   readonly getOutput: <U>(task: Task<U>) => TaskOutput<U> | undefined;
   readonly #iterations: readonly (readonly TaskOutput[])[];
 
-  /** Describes the last of `iterations`, a list that keeps growing. */
+  /** Describes the last of `iterations`. The list grows later. */
   constructor(
     iterations: readonly (readonly TaskOutput[])[],
     readonly lastBodyOutput: TaskOutput,
@@ -23,7 +23,7 @@ export class FinishedIteration implements LoopIteration {
     this.#iterations = iterations;
   }
 
-  /** Copied on access only. */
+  /** The list is copied only when it is read. */
   get history(): readonly (readonly TaskOutput[])[] {
     return this.#iterations.slice(0, this.iterationNumber);
   }

@@ -1,6 +1,6 @@
 /**
- * Texts for the prompt of the first task in a further iteration, by name. `{name}` stands for a
- * value; `docs/prompts.md` lists the values.
+ * Texts for the prompt of the first task in a further iteration, by name. `{name}` is replaced by a
+ * value. `docs/prompts.md` lists the values.
  */
 export const LOOP_TEMPLATES = Object.freeze({
   "loop.feedback":

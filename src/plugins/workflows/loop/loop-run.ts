@@ -33,7 +33,7 @@ export class LoopRun {
 
   /**
    * Returns the loop's outputs according to its `outputMode`. If an iteration fails, the finished
-   * tasks are reported too.
+   * tasks are also reported.
    */
   async execute(): Promise<readonly TaskOutput[]> {
     const { loop, run } = this;
@@ -92,7 +92,7 @@ export class LoopRun {
 
   /**
    * Whether the loop would end with an iteration of these outputs. An error of `until` is ignored
-   * here and thrown when the loop itself checks.
+   * here. It is thrown when the loop itself checks.
    */
   #endsWith(outputs: readonly TaskOutput[]): boolean {
     const { maxIterations, onMaxIterations } = this.loop;
@@ -128,7 +128,7 @@ export class LoopRun {
     );
   }
 
-  /** For an interrupted loop neither reason applies; see `stoppedByMaxIterations`. */
+  /** Returns the history. An interrupted loop has neither reason. See `stoppedByMaxIterations`. */
   #history(reason: LoopHistory["terminationReason"] | undefined): LoopHistory {
     const iterations = Object.freeze([...this.#iterations]);
     return Object.freeze({

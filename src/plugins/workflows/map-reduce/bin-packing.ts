@@ -4,9 +4,9 @@ export interface Sized {
 }
 
 /**
- * Packs items into bins of at most `budget` tokens by first fit decreasing: the largest first
- * (equal ones in their order), each into the first bin with room. An item above the budget gets a
- * separate bin. Every item is in exactly one bin.
+ * Packs items into bins of at most `budget` tokens by first fit decreasing. The largest items come
+ * first. Equal items keep their order. Each item goes into the first bin with room. An item above
+ * the budget gets a separate bin. Every item is in exactly one bin.
  */
 export function packBins<T extends Sized>(
   items: readonly T[],

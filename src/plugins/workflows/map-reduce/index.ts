@@ -8,8 +8,8 @@ export { MAP_REDUCE_ADAPTIVE, purposeOf };
 export type { Reduction };
 
 /**
- * The workflow MAP_REDUCE_ADAPTIVE for one reduction: the map tasks of the plan, then as many
- * reduce levels as their outputs need.
+ * The workflow MAP_REDUCE_ADAPTIVE for one reduction. It runs the map tasks of the plan, then as
+ * many reduce levels as their outputs need.
  */
 export function mapReduce(reduction: Reduction): Plugin & Required<Pick<Plugin, "bind">> {
   return definePlugin({

@@ -48,8 +48,8 @@ class ReductionRun {
     const maps = this.#planned("map");
     const mapped = await this.#map(maps.map(({ id }) => id));
     const { parts, level } = await this.#shrink(mapped);
-    // The planned final reduce has all maps in its context. It can be used if no map failed and no
-    // level came before.
+    // The planned final reduce has all maps in its context. It can be used only if no map failed
+    // and no level preceded it.
     const planned =
       parts === mapped && parts.length === maps.length
         ? this.#planned("final-reduce")[0]?.id
@@ -110,7 +110,7 @@ class ReductionRun {
 
   /**
    * Runs one reduce per bin of outputs. Returns `undefined` if the number of bins can't decrease. A
-   * failed reduce fails the run, since its inputs would be lost.
+   * failed reduce fails the run, because its inputs would be lost.
    */
   async #reduceLevel(
     parts: readonly PlannedPart[],
@@ -187,7 +187,7 @@ function firstFailure(error: ParallelExecutionError): Error {
   return error.failedTaskCauses.values().next().value ?? error;
 }
 
-/** Lists some of the tasks by id. */
+/** Returns a text with the ids of some of the tasks. */
 function shortList(parts: readonly PlannedPart[]): string {
   const names = parts.slice(0, 3).map(({ output }) => output.taskId);
   return parts.length > names.length ? `${names.join(", ")}, ...` : names.join(", ");

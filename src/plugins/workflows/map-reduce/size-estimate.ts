@@ -6,8 +6,8 @@ import { preview } from "../../../contracts/validation.js";
 const CHARACTERS = 4;
 
 /**
- * Counts the tokens of outputs: as reported by the model, else by the user's estimator, else by
- * their length.
+ * Counts the tokens of outputs. Uses the number reported by the model, or else the user's
+ * estimator, or else the length.
  */
 export class SizeEstimate {
   readonly #estimator: ((text: string) => number) | undefined;

@@ -8,9 +8,9 @@ const NONE: readonly DependencyNode[] = Object.freeze([]);
 
 /** A task of the list or a whole loop, with the number of open dependencies and its dependants. */
 export interface DependencyNode {
-  /** The task's id; `$loop:{name}` for a loop. */
+  /** The task's id, or `$loop:{name}` for a loop. */
   readonly id: string;
-  /** The ids of the loop's tasks; `undefined` for a task. */
+  /** The ids of the loop's tasks. `undefined` for a task. */
   readonly body: readonly string[] | undefined;
   open: number;
   dependents: readonly DependencyNode[];
@@ -32,8 +32,8 @@ const newNode = (id: string, body?: readonly string[]): DependencyNode => ({
 });
 
 /**
- * Nodes with the same only dependant share one list, `alone`. A map-reduce of many items has one
- * such list for each reduce.
+ * Adds a dependant. Nodes with the same only dependant share one list, `alone`. A map-reduce of
+ * many items has one such list for each reduce.
  */
 function addDependent(
   node: DependencyNode,

@@ -12,14 +12,14 @@ import { buildGraph, checkGraph } from "./dependency-graph.js";
 import { messageOf, toError } from "../../../util/errors.js";
 
 /**
- * Number of tasks started before yielding to the event loop. Thousands at once would all be in
- * memory at the same stage.
+ * Number of tasks that start before control returns to the event loop. If thousands started at
+ * once, all would use memory at the same stage.
  */
 const STARTS_AT_ONCE = 500;
 
 /**
- * One execution of the graph. Counts down open dependencies, so scheduling costs the same for every
- * edge.
+ * One execution of the graph. It counts down open dependencies, so scheduling costs the same for
+ * every edge.
  */
 class DependencyRun {
   readonly #nodes: readonly DependencyNode[];
@@ -28,8 +28,8 @@ class DependencyRun {
   /** The number of nodes that are not done. */
   #left: number;
   /**
-   * Shared by all tasks, so that the first failure can stop the others. Only if the plan requires
-   * it.
+   * Shared by all tasks, so the first failure can stop the others. Present only if the plan
+   * requires it.
    */
   readonly #siblings: AbortController | undefined;
   readonly #limit: number;
@@ -110,7 +110,7 @@ class DependencyRun {
   }
 
   /**
-   * Whether this node is the only one left. Marks it as done: if two nodes ask at the same time,
+   * Whether this node is the only one left. Marks it as done. If two nodes ask at the same time,
    * the second one is the last.
    */
   #endsWith(node: DependencyNode): boolean {
@@ -138,8 +138,8 @@ class DependencyRun {
   }
 
   /**
-   * Releases the dependants of a task that is done or skipped: they become ready, or are skipped
-   * too.
+   * Releases the dependants of a task that is done or skipped. They become ready or are also
+   * skipped.
    */
   #release(node: DependencyNode, skip: boolean): void {
     this.#active--;

@@ -5,7 +5,7 @@ import { inSequence } from "../shared/describe-tasks.js";
 import { PhasePlan } from "./phase-plan.js";
 
 /**
- * Describes tasks and reviews. Every task of a phase follows all tasks of the preceding phases; the
+ * Describes tasks and reviews. Every task of a phase follows all tasks of the preceding phases. The
  * review follows the phase's own tasks.
  */
 export function describePhases(plan: Plan): PlanDescription {
@@ -60,8 +60,8 @@ function askersOf(phase: Phase, phases: readonly Phase[]): readonly Phase[] {
 }
 
 /**
- * Returns the phases whose reviews may give feedback to this one: itself and those that may request
- * its repetition.
+ * Returns the phases whose reviews may give feedback to this phase: itself and the phases that may
+ * request its repetition.
  */
 function reviewersOf(phase: Phase, phases: readonly Phase[]): readonly Phase[] {
   const retries = phase.review?.maxRetries ?? 0;

@@ -4,8 +4,8 @@ import { Tokens } from "../../../contracts/tokens.js";
 import { phasesWorkflow } from "./phases-workflow.js";
 
 /**
- * The workflow PHASES, which runs an ensemble's `phases`. Each starts when the phases that it
- * depends on are done; independent phases run in parallel.
+ * The workflow PHASES, which runs an ensemble's `phases`. A phase starts when the phases that it
+ * depends on are done. Independent phases run in parallel.
  */
 export function phases(): Plugin {
   return definePlugin({

@@ -30,8 +30,8 @@ export class PhasePlan {
   }
 
   /**
-   * Returns how a phase runs its tasks: by its own option, else the ensemble's, else by whether its
-   * tasks depend on each other.
+   * Returns the workflow of a phase. It is the phase's own option, or else the ensemble's. Without
+   * both, the dependencies between its tasks determine it.
    */
   workflowOf(phase: Phase): string {
     const named = phase.workflow ?? this.plan.options.workflow;
@@ -65,8 +65,8 @@ export class PhasePlan {
 }
 
 /**
- * @throws ValidationError for a workflow that phases can't use, and for a task that needs an output
- * which is not available when it runs
+ * @throws ValidationError for a workflow that phases can't use. Also for a task that needs an
+ * output which is not available when it runs.
  */
 export function checkPhases(plan: Plan): void {
   const view = new PhasePlan(plan);

@@ -11,7 +11,7 @@ import { PhasePlan } from "./phase-plan.js";
 import { parseVerdict } from "./review-verdict.js";
 import { toError } from "../../../util/errors.js";
 
-/** One execution of all phases. A failed phase prevents its successors; all others still run. */
+/** One execution of all phases. A failed phase prevents its successors. All other phases run. */
 export class PhasesRun {
   readonly #plan: PhasePlan;
   /** Whether each started phase succeeded. */
@@ -46,8 +46,8 @@ export class PhasesRun {
   }
 
   /**
-   * Runs before any task. A missing workflow, or one that rejects its phase, must be found before
-   * any work is paid for.
+   * Runs before any task. It finds a missing workflow, or one that rejects its phase, before any
+   * work costs money.
    */
   #checkWorkflows(): void {
     const known = this.run.all(Tokens.WorkflowExecutor);
@@ -125,8 +125,7 @@ export class PhasesRun {
   }
 
   /**
-   * Whether this phase is the only one left. Marks it as done, although the review's verdict is not
-   * known yet.
+   * Whether this phase is the only one left. Marks it as done before the review's verdict is known.
    */
   #endsWith(phase: Phase): boolean {
     this.#through.add(phase);
@@ -151,8 +150,8 @@ export class PhasesRun {
   }
 
   /**
-   * Repeats a direct predecessor and returns whether it did. It does not for an unknown name, or if
-   * the retries are used up.
+   * Repeats a direct predecessor and returns whether it did. Returns false for an unknown name, or
+   * if the retries are used up.
    */
   async #retryPredecessor(
     phase: Phase,
@@ -203,7 +202,10 @@ export class PhasesRun {
   }
 }
 
-/** Returns a review's feedback for every task of its phase, each with its own last output. */
+/**
+ * Returns a review's feedback for every task of its phase, together with the last output of each
+ * task.
+ */
 function revisionsOf(
   outputs: readonly TaskOutput[],
   feedback: string,

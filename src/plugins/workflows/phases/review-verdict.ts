@@ -8,8 +8,8 @@ export type ReviewVerdict =
 const APPROVE: ReviewVerdict = Object.freeze({ kind: "approve" });
 
 /**
- * Parses a review's text: a keyword in any case, then its reason after the first colon or on the
- * next line. Any other text approves.
+ * Parses a review's text. It contains a keyword in any case, then its reason after the first colon
+ * or on the next line. Any other text approves.
  */
 export function parseVerdict(raw: string): ReviewVerdict {
   const [, head = "", rest = ""] = /^([^:\n]*)(?:[:\n]([\s\S]*))?$/.exec(raw.trim()) ?? [];

@@ -6,7 +6,7 @@ import { describeTasks, inSequence } from "../shared/describe-tasks.js";
 import { lastIn } from "../shared/last.js";
 import { bodyIds, checkLoops, checkOrder, listTasks, tasksById } from "../shared/loop-plan.js";
 
-/** A dependency outside this part of the plan is never late. */
+/** Whether a dependency runs later. A dependency outside this part of the plan is never late. */
 function isLate(
   id: string | undefined,
   all: ReadonlyMap<string, unknown>,
@@ -16,8 +16,8 @@ function isLate(
 }
 
 /**
- * @throws ValidationError if a step depends on a later one. The list runs first, then the loops in
- * order.
+ * The list runs first, then the loops in order.
+ * @throws ValidationError if a step depends on a later one.
  */
 function checkSequence(plan: Plan): void {
   checkLoops(plan);

@@ -3,7 +3,7 @@ import { AgentEnsembleError, AgentExecutionError } from "../../../contracts/erro
 import { messageOf } from "../../../util/errors.js";
 
 /**
- * Returns the result of a user's predicate for `value`. `output` is the output that it judges.
+ * Returns the result of a user's predicate for `value`. `output` is the output under decision.
  * @throws AgentExecutionError if the predicate throws or is asynchronous. Errors of the framework,
  * such as an ExitEarlySignal, are thrown unchanged.
  */
@@ -26,7 +26,7 @@ export function decide<T>(
     );
   }
   if (!(answer instanceof Promise)) return Boolean(answer);
-  answer.catch(() => undefined); // the asynchronous predicate itself is reported as the error
+  answer.catch(() => undefined); // the error reports the asynchronous predicate itself
   throw new AgentExecutionError(
     `${what} must return true or false, got: a promise`,
     { agentRole, taskDescription },

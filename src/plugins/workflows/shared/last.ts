@@ -5,7 +5,7 @@ export function lastIn(
   { last: part }: { readonly last?: IsLast | undefined },
   ends: IsLast,
 ): IsLast | undefined {
-  if (part === undefined) return undefined; // unknown what follows this part
+  if (part === undefined) return undefined; // the steps after this part are unknown
   if (part === false || ends === false) return false;
   if (part === true) return ends;
   return ends === true ? part : (output) => ends(output) && part(output);

@@ -22,7 +22,7 @@ export function bodyIds(plan: Plan, loop: Loop): readonly string[] {
 /**
  * Adds the ids of `tasks` to `done` in order.
  * @throws ValidationError if one of `tasks` needs the output of one of `all` that is neither in
- * `done` nor before it
+ * `done` nor earlier in `tasks`
  */
 export function checkOrder(
   all: ReadonlyMap<string, PlannedTask>,
@@ -46,8 +46,8 @@ export function checkOrder(
 }
 
 /**
- * Checks loops for any workflow: bodies in a possible order, existing contexts, and no task that
- * depends on a loop.
+ * Checks loops for any workflow. Bodies must have a possible order, contexts must exist, and no
+ * task may depend on a loop.
  * @throws ValidationError
  */
 export function checkLoops(plan: Plan): void {
