@@ -26,7 +26,7 @@ export class Announcement {
     if (!this.#hasEnded) this.#schedule();
   }
 
-  /** @throws the error of the catalogue; the entry then expires. */
+  /** @throws the error of the catalogue. The entry then expires. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     if (this.#stopTimer === undefined) return;
@@ -50,11 +50,12 @@ export class Announcement {
       this.#hasFailed = true;
     }
     if (this.#stopTimer !== undefined) this.#schedule();
-    else await this.#withdraw(); // ended meanwhile
+    else await this.#withdraw(); // ended during the announcement
   }
 
   async #withdraw(): Promise<void> {
     const { name, instance } = this.#parts.settings;
-    await this.#parts.backend.catalogue.withdraw(name, instance).catch(() => undefined); // it expires
+    // It expires.
+    await this.#parts.backend.catalogue.withdraw(name, instance).catch(() => undefined);
   }
 }

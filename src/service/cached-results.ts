@@ -20,7 +20,7 @@ export class CachedResults {
     this.#id = cache === undefined ? undefined : cacheId([to, task, version, cache.key]);
   }
 
-  /** Returns the result of an earlier request, as the response to this one. */
+  /** Returns the result of an earlier request, as the response to this request. */
   async find(): Promise<WorkResponse | undefined> {
     const { cache, requestId } = this.#request;
     if (this.#id === undefined || cache?.policy !== "USE_CACHED") return undefined;

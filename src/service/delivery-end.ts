@@ -17,16 +17,17 @@ import { StoreCalls } from "./store-calls.js";
 import { limitedResponse, jsonBytes, unstoredResponse } from "./work-response.js";
 
 /**
- * Number of attempts to end a lease whose result is stored. If all fail, the next delivery ends it.
+ * Number of attempts to end a lease whose result is stored. If all fail, the next delivery ends the
+ * lease.
  */
 const ATTEMPTS = 3;
 /** Maximum size of a message of a topic, in bytes. */
 const MOST_TOPIC_BYTES = 4_096;
 
-/** Maximum size of a result within a task, whose other fields also count. */
+/** Maximum size of a result within a task. The other fields of the task also count. */
 const MOST_NOTIFIED_BYTES = MOST_WEBHOOK_BYTES - 16_384;
 
-/** How a request returns to the queue. */
+/** The return of a request to the queue. */
 export interface ReleaseRequest {
   readonly reason: string;
   readonly delayMs: number;
@@ -51,7 +52,7 @@ export class DeliveryEnd {
     );
   }
 
-  /** From now on each store is called once, and webhooks are not repeated. */
+  /** Limits each later operation to one call of the store. Webhooks are no longer repeated. */
   giveUp(): void {
     this.#calls.giveUp();
   }
@@ -73,11 +74,11 @@ export class DeliveryEnd {
     const stored = await this.#calls.repeated(() => backend.results.store(requestId, kept, ms), {
       isThere: () => backend.results.retrieve(requestId),
     });
-    if (stored.kind === "away") return; // the lease ends, and another instance repeats it
+    if (stored.kind === "away") return; // the lease ends; another instance repeats the request
     if (stored.kind === "refused")
       return this.bury(unstoredResponse(kept, stored.error), messageOf(stored.error));
     const recorded = stored.value;
-    if (!recorded) await this.#keepUsage(kept.usage ?? []); // it may have been cancelled
+    if (!recorded) await this.#keepUsage(kept.usage ?? []); // the request may have been cancelled
     await this.conclude(recorded ? kept : undefined);
     await this.#spend(kept.usage ?? []);
     this.#finished(kept, recorded);
@@ -85,8 +86,9 @@ export class DeliveryEnd {
   }
 
   /**
-   * Ends a request whose result is stored: sends it to its webhook, then acknowledges. A result
-   * that does not reach its webhook becomes a dead letter, or is returned by a service that stops.
+   * Ends a request whose result is stored: sends it to its webhook, then acknowledges. A request
+   * whose webhook can't be reached becomes a dead letter. A service that stops returns it to the
+   * queue.
    */
   async conclude(known: WorkResponse | undefined): Promise<void> {
     const { queue } = this.#parts.backend;
@@ -98,7 +100,10 @@ export class DeliveryEnd {
     else await this.#deadLetter(`${UNDELIVERED}: ${problem}`);
   }
 
-  /** The service that cancelled the request has stored the result, without the usage of the run. */
+  /**
+   * Ends a cancelled request. The service that cancelled it has stored the result, without the
+   * usage of the run.
+   */
   async concludeCancelled(durationMs: number, usage: readonly ForeignUsage[]): Promise<void> {
     this.#stopTimer();
     await this.#keepUsage(usage);
@@ -127,7 +132,7 @@ export class DeliveryEnd {
     await this.#calls.repeated(() => quotas.spend(request, usage), { attempts: ATTEMPTS });
   }
 
-  /** Best effort: without this report, the caller counts everything that it has reserved. */
+  /** Best effort: without this report, the caller counts its whole reservation. */
   async #keepUsage(usage: readonly ForeignUsage[]): Promise<void> {
     const { backend, settings } = this.#parts;
     const requestId = cancelledUsageKey(this.#lease.request.requestId);
@@ -176,8 +181,8 @@ export class DeliveryEnd {
   }
 
   /**
-   * Sends the stored result to the webhook of the request and to the addresses that its caller has
-   * configured over A2A. Returns the reason of a failure.
+   * Sends the stored result to the webhook of the request. Also sends it to the addresses that the
+   * caller has configured over A2A. Returns the reason for a failure.
    */
   async #undelivered(known: WorkResponse | undefined): Promise<string | undefined> {
     const { request } = this.#lease;
@@ -199,7 +204,7 @@ export class DeliveryEnd {
     return problem ?? push.ended(request, configs.value, { response, signal });
   }
 
-  /** Sends the result to the webhook of the request. Returns the reason of a failure. */
+  /** Sends the result to the webhook of the request. Returns the reason for a failure. */
   async #unposted(
     webhooks: WebhookSender,
     found: WorkResponse,
@@ -228,14 +233,14 @@ export class DeliveryEnd {
       events.emit({ type: "dead_letter", ...this.#request(), reason });
   }
 
-  /** Returns the stored form of a response: without the output if the caller does not want it. */
+  /** Returns the stored form of a response: without the output if the request excludes it. */
   #kept(response: WorkResponse): WorkResponse {
     if (this.#lease.request.delivery?.method !== "NONE") return response;
     const { result: _, parsed: __, ...rest } = response;
     return rest;
   }
 
-  /** Publishes at most once. Omits the output of a response that is too large. */
+  /** Publishes the response at most once. Omits the output of a response that is too large. */
   async #publish(response: WorkResponse): Promise<void> {
     const { delivery } = this.#lease.request;
     if (delivery?.method !== "TOPIC" || delivery.address === undefined) return;

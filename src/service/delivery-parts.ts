@@ -19,16 +19,16 @@ export interface DeliveryParts {
   readonly settings: ServiceSettings;
   readonly redactor: ServiceRedactor;
   readonly shared: ReadonlyMap<string, SharedWork>;
-  /** Sends results to webhooks; `undefined` if the service does not. */
+  /** Sends results to webhooks. `undefined` if the service sends none. */
   readonly webhooks: WebhookSender | undefined;
-  /** Sends notifications to callers over A2A; `undefined` without webhooks. */
+  /** Sends notifications to callers over A2A. `undefined` without webhooks. */
   readonly push: PushNotifications | undefined;
   readonly trace: TracePropagation | undefined;
   readonly reviews: ReviewStore | undefined;
-  /** Limits the requests; `undefined` without limits of all processes. */
+  /** Limits the requests. `undefined` without limits of all processes. */
   readonly gate?: QueueGate | undefined;
-  /** The quotas of callers over HTTP; `undefined` without limits. */
+  /** The quotas of callers over HTTP. `undefined` without limits. */
   readonly quotas: CallerQuotas | undefined;
-  /** The currency of the ensemble's prices; `undefined` without prices. */
+  /** The currency of the ensemble's prices. `undefined` without prices. */
   readonly currency: string | undefined;
 }

@@ -28,7 +28,7 @@ type Stop = "drained" | "lost" | "cancelled" | "deadline";
 
 /** Time in ms before a request that this instance can't execute returns to the queue. */
 const OTHERS_MS = 1_000;
-/** Time in ms before a request returns to the queue whose run waits for people, or is in use. */
+/** Time in ms before a request returns to the queue, if its run waits for people or is in use. */
 const WAITING_MS = 15_000;
 
 /** One delivery of a request, from its lease to its end. */
@@ -59,7 +59,7 @@ export class Delivery {
     return Object.freeze({ requestId, runId: requestId, task, from, attempt, startedAt });
   }
 
-  /** Ends the run. The request returns to the queue as if it had not been delivered. */
+  /** Ends the run. The request returns to the queue. The delivery is not counted. */
   drain(): void {
     this.#end.giveUp();
     this.#stop("drained", new RunCancelledError("The service was stopped", { isShutdown: true }));
@@ -181,14 +181,18 @@ export class Delivery {
     return foreignUsageOf(output?.metrics.ledger ?? [], this.#parts.settings.name);
   }
 
-  /** How a run that did not fail returns to the queue: because of this service, of people, of another process, or of a journal that is away. */
+  /**
+   * Returns how a request returns to the queue whose run did not fail. This service ended the run,
+   * the run waits for people, another process executes it, or its journal is unavailable.
+   */
   #returnOf(error: unknown): Omit<ReleaseRequest, "reason"> | undefined {
     if (this.#stopped === "drained" || RunCancelledError.find(error)?.isShutdown === true)
       return { delayMs: 0 };
     const waits = RunSuspendedError.find(error) ?? RunInUseError.find(error);
     if (waits !== undefined) return { delayMs: WAITING_MS };
     const isAway = this.#stopped === undefined && isPassing(JournalError.find(error)?.cause);
-    return isAway ? { delayMs: WAITING_MS, blame: true } : undefined; // it may stay away
+    // The journal may stay unavailable.
+    return isAway ? { delayMs: WAITING_MS, blame: true } : undefined;
   }
 
   #lost(): undefined {
@@ -225,7 +229,10 @@ export class Delivery {
     this.#run.cancel(reason);
   }
 
-  /** The stored result decides: cancel messages may get lost, and any client may send them. */
+  /**
+   * Cancels the run if a result is stored. Cancel messages may be lost, and any client may send
+   * them.
+   */
   async #lookForCancel(): Promise<void> {
     if (this.#stopped !== undefined) return;
     try {

@@ -2,9 +2,7 @@ import type { Ev } from "../contracts/events.js";
 import type { Clock } from "../contracts/runtime.js";
 import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
 
-/**
- * Interval in which a question is published until it is answered, because messages may get lost.
- */
+/** Interval at which a question is published until it is answered, because messages may be lost. */
 const REPEAT_MS = 2_000;
 /** Limit of the characters of a text in a message, which may have 4 KiB. */
 const MOST_QUESTION = 300;
@@ -14,7 +12,7 @@ type Asked = Ev<"review_requested">;
 
 interface QuestionPlace {
   readonly clock: Clock;
-  /** Whether the caller answers; otherwise it is only informed of the question. */
+  /** Whether the caller answers. Otherwise the caller only receives the question. */
   readonly isForwarded: boolean;
   publish(message: Readonly<Record<string, unknown>>): void;
 }

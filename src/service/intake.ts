@@ -10,19 +10,22 @@ import { NO_LIMIT, type QueuePlace } from "./queue-gate.js";
 const POLL_MS = 20_000;
 /** Delays in ms between attempts while the queue can't be reached. */
 const AWAY = { firstMs: 250, mostMs: 15_000 };
-/** From this delivery on, the request may be the reason why earlier processes ended. */
+/**
+ * From this delivery on, the request is a suspect: it may be the reason why earlier processes
+ * ended.
+ */
 const SUSPECT_ATTEMPT = 3;
 /** Time in ms without a successful read of the queue after which the intake is unhealthy. */
 const SILENT_MS = 60_000;
 
-/** Takes requests from the queue, and executes as many concurrently as there are slots. */
+/** Takes requests from the queue. Executes at most one request per slot concurrently. */
 export class Intake {
   readonly #parts: DeliveryParts;
   readonly #running = new Set<Delivery>();
   readonly #closing = new AbortController();
   /**
-   * A suspect that was returned to the queue. Until it has run here or elsewhere, one request runs
-   * at a time.
+   * A suspect that was returned to the queue. Until it has run in any instance, this instance
+   * executes one request at a time.
    */
   #suspect: string | undefined;
   /** Whether a suspect is running. */
@@ -50,7 +53,7 @@ export class Intake {
     return [...this.#running].flatMap(({ active }) => active ?? []);
   }
 
-  /** Whether the queue was reached within the last minute in which a slot was free. */
+  /** Whether the queue was reached within the last minute with a free slot. */
   get isHealthy(): boolean {
     if (this.#isFull) return true;
     const since = Math.max(this.#lastPollMs, this.#freeSinceMs);
@@ -131,7 +134,10 @@ export class Intake {
     this.#failures = 0;
   }
 
-  /** Increases the wait after each failure. Returns `undefined` after a failure. */
+  /**
+   * Returns the answer of the queue. After a failure, waits and returns `undefined`. Each failure
+   * increases the wait.
+   */
   async #reached<T>(ask: () => Promise<T | undefined>): Promise<T | undefined> {
     const { clock, events } = this.#parts;
     const { signal } = this.#closing;
@@ -153,8 +159,8 @@ export class Intake {
     }
     const isSuspect = lease.attempt >= SUSPECT_ATTEMPT;
     if (isSuspect && this.#running.size > 0) {
-      // A waiting request must not hold a lease: it would be suspected if another request ended the
-      // process.
+      // A waiting request must not have a lease. Otherwise it would become a suspect if another
+      // request ended the process.
       this.#suspect = requestId;
       admission.leave();
       return this.#giveBack(lease);
@@ -170,7 +176,7 @@ export class Intake {
     { alone, admission }: { readonly alone: boolean; readonly admission: QueuePlace },
   ): void {
     const { requestId } = lease.request;
-    this.#find(requestId)?.lose(); // its lease was lost, otherwise this one would not be here
+    this.#find(requestId)?.lose(); // an earlier delivery has lost its lease
     const delivery = new Delivery(lease, this.#parts);
     this.#isAlone = alone;
     this.#running.add(delivery);
@@ -195,7 +201,7 @@ export class Intake {
     }
   }
 
-  /** Another instance may have taken the suspect for which this one waits. */
+  /** Forgets the suspect for which this instance waits, if another instance has taken it. */
   async #forgetSuspectTaken(suspect: string): Promise<void> {
     const { backend, settings } = this.#parts;
     try {

@@ -8,7 +8,7 @@ import { jsonBytes } from "./work-response.js";
 
 /** Maximum length of the path of a request. */
 const MOST_HOPS = 8;
-/** Time in ms for which a newer instance can take a request that this one can't execute. */
+/** Time in ms for which a newer instance can take a request that this instance can't execute. */
 const OTHERS_MS = 60_000;
 
 /** The decision about a delivered request. */
@@ -19,7 +19,7 @@ export type RequestVerdict =
   | { readonly kind: "release"; readonly reason: string }
   | { readonly kind: "bury"; readonly failure: WorkFailure };
 
-/** Decides what to do with a delivered request. Executes nothing. */
+/** Returns the decision about a delivered request. Executes nothing. */
 export function judgeRequest(
   lease: Lease,
   parts: Pick<DeliveryParts, "shared" | "settings" | "webhooks">,

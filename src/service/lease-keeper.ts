@@ -2,12 +2,13 @@ import type { Lease, RequestQueue } from "../contracts/network.js";
 import type { Clock } from "../contracts/runtime.js";
 import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
 
-/** The repeats of a failed renewal in the duration of a lease. */
+/** Number of repetitions of a failed renewal within the duration of a lease. */
 const REPEATS = 30;
 
 /**
- * Renews the lease of a request at each third of its duration, until it is stopped. A renewal that
- * failed is repeated sooner, so that a store that returns before the end of the lease keeps it.
+ * Renews the lease of a request at each third of its duration, until it is stopped. A failed
+ * renewal is repeated sooner. If the store is available again before the lease ends, the lease is
+ * kept.
  */
 export class LeaseKeeper {
   readonly #queue: RequestQueue;
@@ -17,7 +18,7 @@ export class LeaseKeeper {
   #stopTimer: () => void = () => undefined;
   #isStopped = false;
 
-  /** `seen` receives the result of each renewal that the store answered. */
+  /** `seen` is called with the result of each renewal that the store answered. */
   constructor(
     { queue, clock }: { readonly queue: RequestQueue; readonly clock: Clock },
     lease: Lease,

@@ -19,7 +19,7 @@ export class Observation {
     for (const observer of this.#observers) this.#ends.push(observer.observe(service, limits));
   }
 
-  /** Ends all. An error is reported, and does not affect the others. */
+  /** Ends all observers. An error is reported and does not affect other observers. */
   end(): void {
     for (const end of this.#ends.splice(0)) {
       try {

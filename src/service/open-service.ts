@@ -57,8 +57,8 @@ export class ServiceStarter {
   }
 
   /**
-   * Checks the options, boots the kernel, and opens the service. `opening` gets the service before
-   * it is opened.
+   * Checks the options, boots the kernel, and opens the service. Calls `opening` with the service
+   * before it is opened.
    * @throws ValidationError before a port or a connection is opened; NetworkError for a backend
    * that does not respond for 30 seconds; the error of the port; the reason of `signal`.
    */
@@ -129,7 +129,7 @@ export class ServiceStarter {
   }
 
   readonly #spreadRun = (request: WorkRequest): SpreadRun =>
-    new SpreadRun(this.#spread as SpreadParts, request); // a service with the option has them
+    new SpreadRun(this.#spread as SpreadParts, request); // set if the option is set
 
   /** Starts the listener of a service. Its modules are loaded on this call. */
   #listen(
@@ -187,7 +187,10 @@ function pushOf(
   return new PushNotifications({ backend, clock, webhooks, configs });
 }
 
-/** The limits of requests over all processes; of this process if the backend counts none. */
+/**
+ * Returns the limits of requests over all processes. If the backend counts none, returns the limits
+ * of this process.
+ */
 function gateOf(
   limits: QueueLimits = {},
   backend: NetworkBackend,
@@ -199,7 +202,8 @@ function gateOf(
 }
 
 /**
- * The limits of callers over HTTP. @throws ValidationError for a limit of the cost without prices.
+ * Returns the limits of callers over HTTP.
+ * @throws ValidationError for a limit of the cost without prices.
  */
 function quotasOf(
   { quota, callers }: StartOptions,
@@ -214,8 +218,8 @@ function quotasOf(
 }
 
 /**
- * The parts for distributed runs. @throws ValidationError without a journal, because the finished
- * work of a worker could not be found.
+ * Returns the parts for distributed runs.
+ * @throws ValidationError without a journal: the finished work of a worker could not be found.
  */
 function spreadParts(
   { options: { spread }, entries, find }: ServicePorts,
@@ -241,8 +245,8 @@ function unitsOf(
 }
 
 /**
- * Resolves when the backend responds. @throws NetworkError after 30 seconds; the reason of the
- * signal.
+ * Resolves when the backend responds.
+ * @throws NetworkError after 30 seconds; the reason of the signal.
  */
 async function backendAnswers(
   backend: NetworkBackend,

@@ -14,14 +14,14 @@ export interface ServicePorts {
   readonly options: EnsembleOptions;
   /** Boots the kernel. @throws as the kernel's `boot()`. */
   ready(): Promise<void>;
-  /** Returns the value of a token after the boot; `undefined` for an unbound one. */
+  /** Returns the value of a token after the boot. Returns `undefined` for an unbound token. */
   find<T>(token: Token<T>): T | undefined;
   all<T>(token: Token<T, "many">): readonly T[];
   /** Runs the tasks of the ensemble. */
   readonly run: Runner;
   /**
    * Creates an ensemble of these tasks with the same settings on the same kernel. Its runs have the
-   * name `{ensemble}--{name}`, so that a journal distinguishes them from runs of the ensemble.
+   * name `{ensemble}--{name}`: a journal distinguishes them from runs of the ensemble.
    * @throws ValidationError for tasks that don't fit together.
    */
   derive(name: string, tasks: readonly AnyTask[]): Runner;
@@ -29,7 +29,7 @@ export interface ServicePorts {
   readonly entries: readonly PlanEntry[];
   /**
    * Returns a function that runs only these tasks of the ensemble, on the same kernel, under the
-   * name `{ensemble}--{name}`. A failed task does not end the others. The inputs are not checked
+   * name `{ensemble}--{name}`. A failed task does not end other tasks. The inputs are not checked
    * again.
    */
   part(name: string, tasks: readonly PlanEntry[]): Runner;

@@ -21,8 +21,8 @@ const FIELDS = {
 const OF_ALL = ["type", "taskId", "parentTaskId", "agentRole"] as const;
 
 /**
- * Publishes the events of a run for its caller. Has one callback per event type, because a listener
- * to all events would make the run emit more.
+ * Publishes the events of a run for its caller. Has one callback per event type: with a listener to
+ * all events, the run would emit more events.
  */
 export function publishingListener(publish: (message: Fields) => void): EnsembleListener {
   const callbacks = Object.entries(FIELDS).map(([name, fields]) => [

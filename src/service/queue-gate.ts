@@ -7,7 +7,7 @@ import { RateLimit } from "../contracts/rate-limit.js";
 import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
 import { clockPause } from "../util/abort/pauses.js";
 
-/** Interval in ms in which a full queue is read. */
+/** Interval in ms at which a full queue is read. */
 const LOOK_MS = 250;
 const NOTHING = Object.freeze({ tokens: 0, cost: 0 });
 
@@ -26,8 +26,8 @@ export const NO_LIMIT: QueuePlace = Object.freeze({
 });
 
 /**
- * Admits the requests of a queue under the limits of all processes: a place of `globalConcurrency`
- * is a reserved unit of an account, whose lease is renewed.
+ * Admits the requests of a queue within the limits of all processes. A place of `globalConcurrency`
+ * is a reserved unit of an account. The lease of the unit is renewed.
  */
 export class QueueGate {
   readonly #key: string;
@@ -128,7 +128,7 @@ export class QueueGate {
 
 const FREE: RateTurn = Object.freeze({ begin: () => undefined, end: () => undefined });
 
-/** A place that can't be released becomes free at the end of its lease. */
+/** Releases a place. If the release fails, the place becomes free at the end of its lease. */
 async function returned(place: BudgetReservation): Promise<void> {
   try {
     await place.settle(NOTHING);

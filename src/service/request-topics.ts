@@ -19,7 +19,7 @@ export class RequestTopics {
   readonly #questions: ForwardedQuestions;
   readonly #leave: (() => void)[] = [];
   #isClosed = false;
-  /** Ends the notifications. Created for the first one: most requests ask nothing. */
+  /** Ends the notifications. Created for the first notification: most runs ask no question. */
   #notifying: AbortController | undefined;
   #receivesDecisions = false;
   #publishing = 0;
@@ -47,8 +47,8 @@ export class RequestTopics {
   }
 
   /**
-   * Calls `lookForCancel` when the request may have been cancelled. Messages may be lost, so a
-   * failing store ends nothing.
+   * Calls `lookForCancel` when the request may have been cancelled. A failing store has no effect,
+   * because messages may be lost.
    */
   async open(lookForCancel: () => void): Promise<void> {
     const topic = cancelTopic(this.#requestId);
@@ -62,7 +62,7 @@ export class RequestTopics {
     for (const leave of this.#leave.splice(0)) leave();
   }
 
-  /** Best effort: the caller also sees the question in its task. */
+  /** Best effort: the caller also receives the question in its task. */
   async #notify(asked: Ev<"review_requested">): Promise<void> {
     const { push, redactor, events } = this.#parts;
     if (push === undefined) return;
@@ -99,7 +99,8 @@ export class RequestTopics {
     this.#receivesDecisions = true;
     void this.#subscribe(() =>
       receiveDecisions(backend, this.#requestId, async (reviewId, decision) => {
-        const { outcome } = await reviews.resolve(reviewId, decision as ReviewDecision); // the store checks it
+        // The store checks it.
+        const { outcome } = await reviews.resolve(reviewId, decision as ReviewDecision);
         return outcome === "resolved";
       }),
     );

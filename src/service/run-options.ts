@@ -15,7 +15,7 @@ import { runBudget } from "../plugins/resilience/budget/run-budget.js";
 export interface RequestRun {
   readonly signal: AbortSignal;
   readonly timeoutMs: number | undefined;
-  /** The currency of the ensemble's prices; `undefined` without prices. */
+  /** The currency of the ensemble's prices. `undefined` without prices. */
   readonly currency: string | undefined;
   readonly listener: EnsembleListener;
   /** The rest of the caller's quota. */
@@ -47,8 +47,7 @@ export function requestRunOptions(request: WorkRequest, run: RequestRun): RunOpt
 }
 
 /**
- * Marks that the caller answers reviews, so that the run may ask without a reviewer in this
- * process.
+ * Marks that the caller answers reviews. The run may then ask without a reviewer in this process.
  */
 const REMOTE_REVIEWER: OutsideAccess = Object.freeze({
   access: <T>(_call: OutsideCall<T>, work: () => Promise<T>) => work(),
@@ -64,7 +63,10 @@ function answeredElsewhere(
   };
 }
 
-/** @throws ValidationError for a limit of the cost in a currency other than that of the prices. */
+/**
+ * @throws ValidationError for a limit of the cost in a currency other than the currency of the
+ * prices.
+ */
 function requireCurrency({ maxCost, currency = "USD" }: WorkBudget, own: string | undefined): void {
   if (maxCost === undefined || currency === own) return;
   throw new ValidationError(

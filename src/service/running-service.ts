@@ -46,7 +46,7 @@ export interface ServiceParts extends DeliveryParts {
   readonly ingress: readonly Ingress[];
   /** Whether plugins serve routes on the listener, for instance the dashboard. */
   readonly hasMounts: boolean;
-  /** The parts of the intake of units; `undefined` without spreading. */
+  /** The parts of the intake of units. `undefined` without spreading. */
   readonly units: DeliveryParts | undefined;
   /** Starts the HTTP listener, if the service has one. `undefined` if there is none. */
   readonly listen: ((service: RunningService) => Promise<ServiceListener | undefined>) | undefined;
@@ -56,7 +56,7 @@ export interface ServiceParts extends DeliveryParts {
 export class RunningService implements Service {
   readonly closed: Promise<void>;
   readonly intake: Intake;
-  /** Take requests, and units of runs. */
+  /** The intakes of requests, and of units of runs. */
   readonly #intakes: readonly Intake[];
   readonly #parts: ServiceParts;
   readonly #announcement: Announcement;
@@ -102,7 +102,7 @@ export class RunningService implements Service {
     return this.#parts.backend;
   }
 
-  /** Begins to listen and to take requests. Undoes both when `signal` aborts. */
+  /** Begins to listen and to take requests. Reverses both when `signal` aborts. */
   async open(signal: AbortSignal): Promise<void> {
     this.#enter("STARTING");
     try {
@@ -219,7 +219,7 @@ export class RunningService implements Service {
     this.#close();
   }
 
-  /** Resolves some time after the end of the drain time. */
+  /** Resolves `RELEASE_MS` after the end of the drain time. */
   async #released(): Promise<void> {
     const { clock } = this.#parts;
     const { signal } = this.#outOfTime;

@@ -4,7 +4,10 @@ import type { StartOptions } from "../contracts/service.js";
 import { createRedactor } from "../util/redaction/redactor.js";
 import { secretReplacer } from "../util/redaction/secret-values.js";
 
-/** Removes the tokens of callers, and the secrets of webhooks, ingresses and the backend from a text. `undefined` without any. */
+/**
+ * Returns a filter that removes the tokens of callers and the secrets of webhooks, ingresses and
+ * the backend. Returns `undefined` if there are none.
+ */
 export function startSecrets(o: StartOptions, backend: NetworkBackend): SecretFilter | undefined {
   const tokens = Object.values(o.callers ?? {}).flatMap((caller) =>
     typeof caller === "string" ? caller : caller.token,
@@ -16,7 +19,7 @@ export function startSecrets(o: StartOptions, backend: NetworkBackend): SecretFi
   return (text) => parts.reduce((result, part) => part.redact?.(result) ?? result, own(text));
 }
 
-/** Removes secrets from everything that a service stores, sends and reports. */
+/** Removes secrets from all data that a service stores, sends and reports. */
 export class ServiceRedactor {
   readonly #filter: SecretFilter | undefined;
   readonly #redactor: Redactor;
@@ -26,7 +29,7 @@ export class ServiceRedactor {
     this.#redactor = createRedactor({ filters: () => (filter === undefined ? [] : [filter]) });
   }
 
-  /** A text without the secrets of the service. */
+  /** Removes the secrets of the service from a text. */
   readonly ofService: SecretFilter = (text) => this.#filter?.(text) ?? text;
 
   /**
@@ -51,7 +54,7 @@ export class ServiceRedactor {
     };
   }
 
-  /** JSON data, likewise. */
+  /** Removes the secrets of the service from JSON data. */
   value<T>(value: T): T {
     if (this.#filter === undefined) return value;
     const text = JSON.stringify(value);

@@ -17,7 +17,7 @@ interface ServiceListening {
   readonly hears: (type: ServiceEvent["type"]) => boolean;
 }
 
-/** Who gets the events, and in which form. */
+/** The listeners of the events, and the origin and redaction of events. */
 export interface EventSettings {
   readonly listeners: readonly EventListener[];
   /** Removes secrets from messages and reasons. */
@@ -49,7 +49,8 @@ export class ServiceEvents {
     checkOptions("on()", filter, ["only"]);
     requireArray("on() only", filter.only);
     const only = filter.only === undefined ? undefined : new Set(filter.only);
-    const listener: ServiceListening = { fn, hears: (type) => only?.has(type) ?? true }; // the same function may be given twice
+    // A function may be added twice.
+    const listener: ServiceListening = { fn, hears: (type) => only?.has(type) ?? true };
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
@@ -59,18 +60,19 @@ export class ServiceEvents {
     if (this.#listeners.size === 0) return;
     const at = this.#clock.now().toISOString();
     const shown = { ...event, ...this.#shownReason(event) };
-    const whole = Object.freeze({ v: 1, seq, at, ...this.#origin, ...shown }) as ServiceEvent; // of the same type
+    // Of the same type.
+    const whole = Object.freeze({ v: 1, seq, at, ...this.#origin, ...shown }) as ServiceEvent;
     for (const listener of this.#listeners)
       if (listener.hears(event.type)) this.#call(listener, whole);
   }
 
-  /** The reason of an event may be the message of any error. */
+  /** Redacts the reason of an event, because the reason may be the message of any error. */
   #shownReason(event: NewServiceEvent): { readonly reason?: string } {
     const { reason } = event as { readonly reason?: string | undefined }; // absent in some events
     return reason === undefined ? {} : { reason: this.#redact(reason) };
   }
 
-  /** Reports a problem that ends no request. Without a listener for it, it is a process warning. */
+  /** Reports a problem that ends no request. Without a listener, emits a process warning. */
   warn(text: string): void {
     const type = "service_warning";
     const message = this.#redact(text);

@@ -1,7 +1,7 @@
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { StartOptions } from "../contracts/service.js";
 
-/** Maximum size of a result in bytes; longer results are cut. */
+/** Maximum size of a result in bytes. Longer results are cut. */
 const MOST_RESULT_BYTES = 16 * 1024 * 1024;
 const MOST_REQUEST_BYTES = 1024 * 1024;
 

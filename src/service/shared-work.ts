@@ -37,8 +37,9 @@ export interface SharedWork {
 }
 
 /**
- * Returns the shared tasks and tools of an ensemble, by name. @throws ValidationError for a tool
- * without a schema, and for an entry with the name of the run of the ensemble.
+ * Returns the shared tasks and tools of an ensemble, by name.
+ * @throws ValidationError for a tool without a schema, and for an entry with the name of the run of
+ * the ensemble.
  */
 export function sharedWorkOf(
   ports: ServicePorts,
@@ -62,7 +63,7 @@ export function sharedWorkOf(
   return shared;
 }
 
-/** The parts of a shared entry that do not depend on its kind. */
+/** Returns the parts of a shared entry that do not depend on its kind. */
 function commonParts(
   name: string,
   type: SharedCapability["type"],
@@ -101,7 +102,7 @@ function taskWork(name: string, entry: SharedTask, ports: ServicePorts): SharedW
 }
 
 /**
- * Returns the variables of a task as its inputs; `undefined` for `{context}` alone, which is the
+ * Returns the schema of the variables of a task. Returns `undefined` for `{context}` alone, the
  * default.
  */
 function variablesSchema(found: readonly string[]): JsonSchema | undefined {

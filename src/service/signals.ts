@@ -3,8 +3,8 @@ import { constants } from "node:os";
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
 /**
- * Calls `stop` at the first SIGTERM or SIGINT. The second one ends the process immediately. Returns
- * a function that removes the listeners.
+ * Calls `stop` at the first SIGTERM or SIGINT. The second signal ends the process immediately.
+ * Returns a function that removes the listeners.
  */
 export function stopOnSignals(stop: () => Promise<void>): () => void {
   let isStopping = false;

@@ -34,7 +34,7 @@ const OPTIONS = [
 const BACKEND_PARTS = ["queue", "results", "topics", "catalogue"];
 const SHORTEST_LEASE_MS = 30;
 
-/** Returns the checked options; a number is a port. @throws ValidationError for invalid options. */
+/** Returns the checked options. A number is a port. @throws ValidationError for invalid options. */
 export function checkedStartOptions(given: number | StartOptions): StartOptions {
   const o: StartOptions = typeof given === "number" ? { port: given } : given;
   checkOptions("start()", o, OPTIONS);

@@ -5,9 +5,11 @@ import { backoffMs, clockPause } from "../util/abort/pauses.js";
 
 /** Delays in ms between attempts. */
 const DELAYS = { firstMs: 250, mostMs: 60_000 };
-/** Number of failures after which the availability of the store is checked: several minutes. */
+/**
+ * Number of failures, over several minutes, after which the availability of the store is checked.
+ */
 const PATIENCE = 10;
-/** Number of failures of an available store after which it counts as refusing. */
+/** Number of failures of an available store after which the call counts as refused. */
 const MOST_REFUSALS = 3;
 
 /** The result of a call of a store: an answer, no answer, or a refusal. */
@@ -18,7 +20,7 @@ export type StoreAnswer<T> =
 
 /** The repetitions of a call. */
 export interface StoreCall {
-  /** Default: without a limit, while the store does not respond. */
+  /** Limit of attempts. Default: no limit while the store does not respond. */
   readonly attempts?: number;
   /** Sends another query to the store. Resolves if the store is available. */
   readonly isThere?: () => Promise<unknown>;
@@ -36,7 +38,7 @@ export class StoreCalls {
     this.#onFailure = onFailure;
   }
 
-  /** Aborted when each store is called only once. */
+  /** Aborted when calls are no longer repeated. */
   get givenUp(): AbortSignal {
     return this.#givenUp.signal;
   }
@@ -63,7 +65,7 @@ export class StoreCalls {
   }
 }
 
-/** Whether the same call would fail again. */
+/** Returns whether the same call would fail again. */
 function isRefusal(error: unknown): boolean {
   return ValidationError.isInstance(error) || NetworkError.find(error)?.isPermanent === true;
 }

@@ -67,7 +67,7 @@ export function failureOf(error: unknown): WorkFailure {
     : { status: "FAILED", reason: "RUN_FAILED", error: text };
 }
 
-/** Whether a run was refused because of its inputs, before it spent anything. */
+/** Returns whether a run was refused because of its inputs, before any spending. */
 function isInvalidInput(error: unknown): boolean {
   if (PromptTemplateError.isInstance(error)) return true;
   return ValidationError.isInstance(error) && error.about === "inputs";
@@ -77,8 +77,8 @@ function isInvalidInput(error: unknown): boolean {
 const MOST_ERROR_BYTES = 10_000;
 
 /**
- * Returns the response within the limit of the service: omits `parsed`, and `usage` if it is larger
- * than half of the limit; cuts `error` and `result`.
+ * Returns the response within the limit of the service. Omits `parsed`, and `usage` if it is larger
+ * than half of the limit. Cuts `error` and `result`.
  */
 export function limitedResponse(response: WorkResponse, maxBytes: number): WorkResponse {
   if (jsonBytes(response) <= maxBytes) return response;
@@ -95,7 +95,7 @@ export function limitedResponse(response: WorkResponse, maxBytes: number): WorkR
   return { ...cut, result: longestWithin(result, room) };
 }
 
-/** The response to a request whose result the store refuses. */
+/** Returns the response to a request whose result the store refuses. */
 export function unstoredResponse(response: WorkResponse, error: unknown): WorkResponse {
   const { v, requestId, durationMs, attempt, servedBy, usage } = response;
   return limitedResponse(
@@ -110,7 +110,7 @@ export function unstoredResponse(response: WorkResponse, error: unknown): WorkRe
 }
 
 /**
- * Number of characters that are measured together, because a long text must not be written many
+ * Number of characters that are measured together. A long text must not be converted to JSON many
  * times.
  */
 const STEP = 65_536;
@@ -164,7 +164,7 @@ function responseUsage(
   return usage.length === 0 ? {} : { usage };
 }
 
-/** Returns the value as JSON data; `undefined` if it has none. */
+/** Returns the value as JSON data. Returns `undefined` for a value without JSON. */
 function jsonValue(value: unknown): unknown {
   try {
     const text = JSON.stringify(value);

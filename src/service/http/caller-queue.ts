@@ -13,15 +13,15 @@ export interface CallerQueueParts {
   readonly quotas: CallerQuotas | undefined;
 }
 
-/** The receipt of a request, or why the quota of its caller does not admit it. */
+/** The receipt of a request, or the reason why the quota of its caller does not admit it. */
 export type CallerReceipt = EnqueueReceipt | ({ readonly status: "QUOTA" } & QuotaRefusal);
 
 /** Accepts requests of callers within their limits. */
 export class CallerQueue {
   readonly #parts: CallerQueueParts;
-  /** Unfinished requests of limited callers, as far as this instance has received them. */
+  /** Unfinished requests of limited callers that this instance has received. */
   readonly #open = new Map<string, Set<string>>();
-  /** Numbers of these requests for which the queue has not answered yet. */
+  /** Numbers of these requests that the queue has not confirmed yet. */
   readonly #sending = new Map<string, number>();
 
   constructor(parts: CallerQueueParts) {

@@ -118,7 +118,7 @@ export async function serveHttp(
   };
 }
 
-/** As public as the agent card. */
+/** The route of the OpenAPI document. As public as the agent card. */
 function openApiRoute(service: RunningService, options: StartOptions): HttpRoute {
   const { callers, authenticate, card = "public", publicUrl, webhooks } = options;
   const needsToken = (callers ?? authenticate) !== undefined;

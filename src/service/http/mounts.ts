@@ -16,7 +16,7 @@ export class Mounts {
     this.#mounted = mounted;
   }
 
-  /** @throws the error of a mount, after the previous ones have been closed. */
+  /** @throws the error of a mount, after the previous mounts have been closed. */
   static async open(mounts: readonly HttpMount[], address: MountAddress): Promise<Mounts> {
     const mounted: MountedHttp[] = [];
     try {
@@ -33,7 +33,8 @@ export class Mounts {
 
   /** Fields of `GET /api/status`. */
   status(): Fields {
-    return Object.assign({}, ...this.#mounted.map((part) => part.status?.() ?? {})) as Fields; // merged objects
+    // Merged objects.
+    return Object.assign({}, ...this.#mounted.map((part) => part.status?.() ?? {})) as Fields;
   }
 
   listening(at: { readonly url: string; readonly port: number }): void {
@@ -41,8 +42,8 @@ export class Mounts {
   }
 
   /**
-   * Passes requests to the mount that serves their path; others, and those for `own` routes, to
-   * `rest`.
+   * Passes requests to the mount that serves their path. Passes all other requests, and requests
+   * for `own` routes, to `rest`.
    */
   before(rest: Dispatcher, own: readonly Pick<HttpRoute, "path">[]): Dispatcher {
     if (this.#mounted.length === 0) return rest;

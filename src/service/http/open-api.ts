@@ -13,7 +13,10 @@ const TEXT = Object.freeze({ type: "string" });
 const WHOLE = Object.freeze({ type: "integer", minimum: 1 });
 const POSITIVE = Object.freeze({ type: "number", exclusiveMinimum: 0 });
 
-/** Returns the OpenAPI 3.1 document of the routes of callers, with one form of request for each shared task and tool. */
+/**
+ * Returns the OpenAPI 3.1 document of the routes of callers. Contains one form of request for each
+ * shared task and tool.
+ */
 export function openApiOf(entry: CatalogueEntry, settings: OpenApiSettings): Fields {
   const { ensemble, description, capabilities } = entry;
   const { baseUrl, needsToken, hasWebhooks } = settings;
@@ -37,13 +40,15 @@ export function openApiOf(entry: CatalogueEntry, settings: OpenApiSettings): Fie
 }
 
 /**
- * The schema of requests for one task or tool. Without a schema of its inputs, it accepts a text.
+ * Returns the schema of requests for one task or tool. If the inputs have no schema, it accepts a
+ * text.
  */
 function requestSchema(
   { name, description, inputSchema }: SharedCapability,
   common: Fields,
 ): Fields {
-  const inputs = inputSchema as { readonly required?: readonly unknown[] } | undefined; // a JSON Schema
+  // A JSON Schema.
+  const inputs = inputSchema as { readonly required?: readonly unknown[] } | undefined;
   const required = inputs === undefined ? ["context"] : inputs.required?.length ? ["inputs"] : [];
   return {
     ...objectOf({ task: { const: name }, ...common, inputs: inputs ?? { type: "object" } }, [

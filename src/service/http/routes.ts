@@ -4,7 +4,7 @@ import { NetworkError } from "../../contracts/network-errors.js";
 import { PRIVATE_HEADERS } from "../../plugins/http/answers.js";
 import { HttpRefusal } from "../../plugins/shared/http/http-refusal.js";
 
-/** Seconds after which a client may ask again a service that currently accepts no requests. */
+/** Seconds after which a client may repeat a request to a service that currently accepts none. */
 const RETRY_S = 5;
 
 /** Answers a request. A thrown refusal is sent to the client. */
@@ -35,7 +35,7 @@ export function route(
   });
 }
 
-/** An answer for its client only. */
+/** Returns an answer that caches must not keep. */
 export function privateAnswer(
   status: number,
   body: unknown,
@@ -44,7 +44,7 @@ export function privateAnswer(
   return Response.json(body, { status, headers: { ...PRIVATE_HEADERS, ...headers } });
 }
 
-/** A refusal that may be an acceptance later. */
+/** Returns a refusal. The same request may be accepted later. */
 export function notNow(
   status: 429 | 503,
   code: string,

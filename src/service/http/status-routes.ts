@@ -3,7 +3,10 @@ import type { Fields } from "../../util/objects.js";
 import type { RunningService } from "../running-service.js";
 import { privateAnswer, route } from "./routes.js";
 
-/** The routes of the health and the state of a service. `more`: further fields of the status. */
+/**
+ * Returns the routes of the health and the state of a service. `more`: further fields of the
+ * status.
+ */
 export function statusRoutes(
   service: RunningService,
   more: () => Fields = () => ({}),

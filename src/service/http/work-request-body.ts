@@ -23,13 +23,13 @@ export interface WorkRequestOrigin {
   readonly capabilities: readonly SharedCapability[];
   /** Whether the service sends results to webhooks. */
   readonly hasWebhooks: boolean;
-  /** Returns the id of a request: from its `Idempotency-Key`, or a new one. */
+  /** Returns the id of a request: from its `Idempotency-Key`, or a new id. */
   idOf(key: string | undefined): string;
 }
 
 /**
  * Parses the request in a body.
- * @throws HttpRefusal 400 for an invalid field, 403 for a name that the caller may not use, 404 for
+ * @throws HttpRefusal 400 for an invalid field; 403 for a name that the caller may not use; 404 for
  * a name that is not shared.
  */
 export function workRequestIn(body: Fields, origin: WorkRequestOrigin): WorkRequest {

@@ -6,7 +6,7 @@ import { TaskWatch } from "../../plugins/network/shared/task-watch.js";
 
 /** One stream of a client. */
 export interface WorkStreamOptions {
-  /** The state of the request now. */
+  /** The state of the request when the stream begins. */
   readonly status: QueueState;
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
@@ -15,8 +15,8 @@ export interface WorkStreamOptions {
 }
 
 /**
- * Returns the state of a request, its progress, then its result, as server-sent events. @throws NetworkError
- * if the storage can't be reached.
+ * Returns the state of a request, its progress, then its result, as server-sent events.
+ * @throws NetworkError if the storage can't be reached.
  */
 export async function workStream(
   place: Omit<WatchPlace, "reviews">,

@@ -23,8 +23,8 @@ export class OpenIngresses {
 
   /**
    * Opens ingresses in sequence.
-   * @throws the error of an ingress, after the previous ones are closed; ServiceStateError at
-   * `stop()`, which does not wait for an ingress that is being opened.
+   * @throws the error of an ingress, after the previous ingresses are closed; ServiceStateError at
+   * `stop()`. `stop()` does not wait for an ingress that is being opened.
    */
   async start(
     ingresses: readonly Ingress[],
@@ -42,7 +42,7 @@ export class OpenIngresses {
     }
   }
 
-  /** Ends all. An error is reported, and does not affect the others. */
+  /** Ends all ingresses. An error is reported and does not affect other ingresses. */
   async stop(): Promise<void> {
     this.#closing.abort(new ServiceStateError("The service was stopped while it started"));
     for (const one of this.#open.splice(0)) await this.#end(one);

@@ -17,14 +17,14 @@ import { usageAmount } from "../../plugins/shared/quotas/usage-amount.js";
 /** The parts of a service that its quotas need. */
 export interface CallerPlace extends QuotaPlace {
   readonly ensemble: string;
-  /** The currency of the ensemble's prices; `undefined` without prices. */
+  /** The currency of the ensemble's prices. `undefined` without prices. */
   readonly currency: string | undefined;
 }
 
-/** Why a request is not accepted. */
+/** The reason why a request is not accepted. */
 export interface QuotaRefusal {
   readonly problem: string;
-  /** Until the next window. */
+  /** The time until the next window, in milliseconds. */
   readonly retryAfterMs: number;
 }
 
@@ -48,8 +48,8 @@ export class CallerQuotas {
   }
 
   /**
-   * Returns the quota of a caller. @throws ValidationError for an invalid quota that a function
-   * returned.
+   * Returns the quota of a caller.
+   * @throws ValidationError for an invalid quota that a function returned.
    */
   quotaOf(caller: string): CallerQuota | undefined {
     const { quota, callers = {} } = this.#options;
@@ -71,7 +71,7 @@ export class CallerQuotas {
     return "limit" in permit ? callerRefusal(caller, quota, permit) : permit;
   }
 
-  /** The budget that the quota of its caller leaves to a request. */
+  /** Returns the budget that the quota of its caller leaves for a request. */
   async leftFor(request: WorkRequest): Promise<WorkBudget | undefined> {
     const quota = this.#quotaFor(request);
     if (quota === undefined || (quota.maxTokens ?? quota.maxCost) === undefined) return undefined;
@@ -100,7 +100,10 @@ export class CallerQuotas {
     return quota && this.#windows.stateOf(this.#keyOf(caller), quota);
   }
 
-  /** Requests of a backend may have any sender: those over HTTP have an id of their caller. */
+  /**
+   * Returns the quota for a request over HTTP. Such a request has an id of its caller. Other
+   * requests of a backend may name any sender.
+   */
   #quotaFor({ from, requestId }: WorkRequest): CallerQuota | undefined {
     return isStoredFor(from, requestId) ? this.quotaOf(from) : undefined;
   }

@@ -1,6 +1,6 @@
 import type { WorkBudget } from "../../contracts/network-options.js";
 
-/** The tighter limits of two budgets. Their costs have one currency. */
+/** Returns the lower limits of two budgets. Both must have the same currency. */
 export function tighterBudget(
   one: WorkBudget | undefined,
   other: WorkBudget | undefined,

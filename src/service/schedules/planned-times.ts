@@ -5,9 +5,9 @@ import { messageOf } from "../../util/errors.js";
 
 /** The planned times of a schedule, in milliseconds since 1970. */
 export interface PlannedTimes {
-  /** Returns the first time after an instant; `undefined` if there is none. */
+  /** Returns the first time after an instant. Returns `undefined` if there is none. */
   after(ms: number): number | undefined;
-  /** Returns the last time before an instant; `undefined` if there is none. */
+  /** Returns the last time before an instant. Returns `undefined` if there is none. */
   before(ms: number): number | undefined;
 }
 

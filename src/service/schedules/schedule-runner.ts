@@ -7,8 +7,8 @@ import { messageOf } from "../../util/errors.js";
 import { backoffMs, clockPause } from "../../util/abort/pauses.js";
 
 /**
- * Timers measure durations, but the clock of the machine may be set: it is read again after this
- * time, in ms.
+ * Maximum time in ms between two reads of the clock. Timers measure durations, but the clock of the
+ * machine may be set.
  */
 const LOOK_MS = 60_000;
 const AWAY = { firstMs: 250, mostMs: 15_000 };
@@ -20,8 +20,8 @@ export interface PlannedSchedule {
 }
 
 /**
- * Requests a task at the planned times. Each instance of the service does this: the id of the
- * request contains the planned time, and the queue accepts an id once.
+ * Requests a task at the planned times. Each instance of the service sends this request. The id of
+ * the request contains the planned time, and the queue accepts an id once.
  */
 export class ScheduleRunner {
   readonly #schedule: PlannedSchedule;
@@ -47,7 +47,7 @@ export class ScheduleRunner {
     for (;;) {
       const nextMs = times.after(fromMs);
       if (nextMs === undefined || !(await this.#reached(nextMs))) return;
-      // After the machine has slept, several times may have passed. Only the last one is used.
+      // After a sleep of the machine, several times may have passed. Only the last time is used.
       const plannedMs = times.before(this.#nowMs + 1) ?? nextMs;
       fromMs = Math.max(nextMs, plannedMs);
       await this.#fire(fromMs);

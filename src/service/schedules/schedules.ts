@@ -25,7 +25,7 @@ export class Schedules {
   readonly #parts: DeliveryParts;
 
   constructor(schedules: readonly PlannedSchedule[], parts: DeliveryParts) {
-    setMaxListeners(0, this.#stopped.signal); // each schedule waits with it
+    setMaxListeners(0, this.#stopped.signal); // each schedule adds listeners
     this.#schedules = schedules;
     this.#parts = parts;
   }

@@ -23,14 +23,14 @@ import { unitResultIn } from "./unit-result.js";
 import { unitQueue, unitRunId, UNITS } from "./units.js";
 
 /**
- * Interval in which a request is sent again during the wait for its result, because its store may
- * have lost it.
+ * Interval at which a request is sent again during the wait for its result. The store may have lost
+ * the request.
  */
 const RESEND_MS = 30_000;
 const AWAY = { firstMs: 100, mostMs: 5_000 };
-/** Delays between looks whether a unit was acknowledged. */
+/** Delays between checks whether a unit was acknowledged. */
 const ACKNOWLEDGING = { firstMs: 10, mostMs: 5_000 };
-/** The time in which the units of a finished run are removed. */
+/** Time limit in ms for the removal of the units of a finished run. */
 const CLEAR_MS = 2_000;
 
 /** The settings for requests of units of a run. */
@@ -99,8 +99,8 @@ export class SpreadRun implements TaskSpreader {
   }
 
   /**
-   * Called when the output of a task is in the journal of the run: a unit without open tasks is
-   * removed.
+   * Called when the output of a task is in the journal of the run. Removes a unit without open
+   * tasks.
    */
   #completed(taskId: string): void {
     const unit = this.#parts.units.of(taskId);
@@ -123,8 +123,8 @@ export class SpreadRun implements TaskSpreader {
   }
 
   /**
-   * Cancels the work of the run in other processes, because the run has failed or was cancelled. A
-   * run that continues elsewhere needs its units.
+   * Cancels the work of the run in other processes, because the run has failed or was cancelled.
+   * Units are kept if the run may continue in another process.
    */
   async #end(error: unknown): Promise<void> {
     this.#ended.abort();
@@ -134,7 +134,8 @@ export class SpreadRun implements TaskSpreader {
     if (goesOn) return;
     const reason = `Run '${this.#request.requestId}' has ended`;
     for (const { requestId } of this.#given.values())
-      await this.#transport.cancel(requestId, reason).catch(() => undefined); // its result is not needed
+      // Its result is not needed.
+      await this.#transport.cancel(requestId, reason).catch(() => undefined);
   }
 
   async #taken(unit: RunUnit, call: TaskCall): Promise<GivenTask> {
@@ -159,14 +160,14 @@ export class SpreadRun implements TaskSpreader {
         this.#done(unit, call, (requestId) => (given.requestId = requestId)),
       ),
     };
-    given.result.catch(() => undefined); // each task of the unit gets it
+    given.result.catch(() => undefined); // each task of the unit receives the error
     this.#given.set(unit.index, given);
     return given;
   }
 
   /**
-   * Executes the tasks of a unit. A failure in an earlier execution of the run does not count in
-   * this one: the failed tasks are repeated, with another request id and the same run id.
+   * Executes the tasks of a unit. A failure in an earlier execution of the run does not count. The
+   * failed tasks are repeated, with another request id and the same run id.
    */
   async #done(
     unit: RunUnit,
@@ -230,14 +231,15 @@ export class SpreadRun implements TaskSpreader {
       await this.#parts.backend.results.forget(requestId);
       await this.#journal?.delete(unitRunId(this.#request.requestId, index));
     } catch {
-      // The result expires; the run of the unit stays in the list of runs.
+      // The result expires. The run of the unit remains in the list of runs.
     }
   }
 
   /**
-   * Returns whether the request of a unit has been acknowledged, so that no process executes it. If
-   * a process dies after it stored the result and before it acknowledged, another process receives
-   * the request, and would repeat the whole unit without the result and the run.
+   * Returns whether the request of a unit has been acknowledged. No process then executes it. A
+   * process may end after it stored the result and before it acknowledged the request. Another
+   * process then receives the request. If result and run were removed, this process would repeat
+   * the whole unit.
    */
   async #isAcknowledged(requestId: string): Promise<boolean> {
     const { ensemble, backend, clock } = this.#parts;
@@ -251,7 +253,7 @@ export class SpreadRun implements TaskSpreader {
   }
 }
 
-/** Resolves with the value, unless the signal aborts before. */
+/** Resolves with the value. Rejects if the signal aborts before. */
 function until<T>(value: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const stop = (): void => reject(toError(signal.reason));

@@ -59,14 +59,14 @@ export function unitResultOf(entries: readonly PlanEntry[], output: EnsembleOutp
 }
 
 /**
- * Returns the error of a unit that ended because the budget of the run is exhausted; its tasks have
+ * Returns the error of a unit that ended because the budget of the run is exhausted. Its tasks have
  * failed or were not reached.
  */
 export function stopOf({ error }: EnsembleOutput): BudgetExceededError | undefined {
   return ParallelExecutionError.isInstance(error) ? undefined : BudgetExceededError.find(error);
 }
 
-/** Returns the error of the task itself: the run that requested it adds the wrappers. */
+/** Returns the error of the task without wrappers. The requesting run adds the wrappers. */
 function causeOf(failure: Error): unknown {
   return TaskExecutionError.isInstance(failure) ? (failure.cause ?? failure) : failure;
 }
@@ -88,7 +88,8 @@ function callsByTask(output: EnsembleOutput): ReadonlyMap<string, readonly Resto
 }
 
 /**
- * Parses a result of another process, its tasks by id. @throws NetworkError for an invalid value.
+ * Parses a result of another process, its tasks by id.
+ * @throws NetworkError for an invalid value.
  */
 export function unitResultIn(value: unknown): ReceivedUnit {
   const { tasks, stop } = asFields(value) ?? {};

@@ -33,7 +33,7 @@ export function unitParts(
     },
     shared: new Map([[UNITS, unitWork(units, ports)]]),
     gate: undefined, // it limits runs
-    redactor: new ServiceRedactor(undefined), // the run of the unit's tasks needs the values as they are
+    redactor: new ServiceRedactor(undefined), // the requesting run needs unredacted values
   };
 }
 
@@ -62,7 +62,7 @@ function unitWork(units: Units, ports: ServicePorts): SharedWork {
         throwOnError: false,
       });
       // Failed tasks and an exhausted budget are a result. A unit that was cancelled or lost its
-      // claim has none.
+      // claim has no result.
       const hasResult = ParallelExecutionError.isInstance(output.error) || stopOf(output);
       if (output.error !== undefined && !hasResult) throw output.error;
       return { raw: "", parsed: unitResultOf(entries, output), output };
@@ -71,8 +71,8 @@ function unitWork(units: Units, ports: ServicePorts): SharedWork {
 }
 
 /**
- * Returns the task without the parts that the requesting run executes: questions before the task,
- * and the policies of the output.
+ * Returns the task without the parts that the requesting run executes: reviews before the task, and
+ * policies of the output.
  */
 function bareEntry(entry: PlanEntry): PlanEntry {
   const { task } = entry;
@@ -90,5 +90,6 @@ function unitInputs({ inputs }: WorkRequest): UnitInputs {
       about: "inputs",
     });
   const given = asFields(inputs?.["inputs"]) ?? {};
-  return { run, unit: unit as number, tasks: tasks as readonly string[], inputs: given }; // compared with those of the plan
+  // Compared with the plan.
+  return { run, unit: unit as number, tasks: tasks as readonly string[], inputs: given };
 }

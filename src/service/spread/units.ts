@@ -15,8 +15,8 @@ export interface RunUnit {
 }
 
 /**
- * The tasks of an ensemble that other processes may execute, in units. They depend only on the
- * plan, so that every process computes the same units.
+ * The tasks of an ensemble that other processes may execute, in units. Units depend only on the
+ * plan: every process computes the same units.
  */
 export class Units {
   readonly #units: readonly RunUnit[];
@@ -36,7 +36,7 @@ export class Units {
     return this.#units[index];
   }
 
-  /** Returns the unit of a task; `undefined` for a task that is not spread. */
+  /** Returns the unit of a task. Returns `undefined` for a task that is not spread. */
   of(taskId: string): RunUnit | undefined {
     return this.#byTask.get(taskId);
   }
@@ -45,7 +45,7 @@ export class Units {
 const isMap = ({ mapReduce }: Pick<PlanEntry, "mapReduce">): boolean =>
   mapReduce?.nodeType === "map";
 
-/** Whether a task uses only the inputs of the run. */
+/** Returns whether a task uses only the inputs of the run. */
 function canBeGiven({ task, group }: PlanEntry): boolean {
   const { context, memory, reflect, handler } = task;
   const reflects = reflect !== undefined && reflect !== false;
@@ -58,7 +58,7 @@ function canBeGiven({ task, group }: PlanEntry): boolean {
   );
 }
 
-/** The queue of the units of an ensemble. */
+/** Returns the name of the queue of an ensemble's units. */
 export function unitQueue(ensemble: string): string {
   return `${ensemble}--${UNITS}`;
 }
@@ -72,7 +72,7 @@ export interface UnitInputs {
   readonly inputs: Readonly<Record<string, unknown>>;
 }
 
-/** Returns the id of the run of a unit: the same in all executions of the run. */
+/** Returns the id of the run of a unit. Equal in all executions of the requesting run. */
 export function unitRunId(runId: string, index: number): string {
   const id = `${runId}/unit-${index + 1}`;
   if (id.length + 10 <= LONGEST_ID) return id;
