@@ -9,7 +9,8 @@ import { asFields } from "../util/objects.js";
 import { changesText, datasetChanges } from "./datasets/dataset-difference.js";
 
 /**
- * Reads the result of an evaluation from a JSON file. @throws BaselineError for any other content.
+ * Reads the result of an evaluation from a JSON file.
+ * @throws BaselineError for any other content.
  */
 export async function readEvaluation(path: string): Promise<EvaluationResult> {
   let value: unknown;
@@ -94,7 +95,7 @@ function isTrial(value: unknown): boolean {
   );
 }
 
-/** Returns whether the value is a score. Comparisons use it for calculations. */
+/** Returns whether the value is a score: comparisons calculate with it. */
 function isScore(score: unknown): boolean {
   const fields = asFields(score);
   const value = fields?.["value"];

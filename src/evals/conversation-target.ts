@@ -13,8 +13,8 @@ export interface ConversationTargetThread {
 }
 
 /**
- * A simulated user whose messages are written by the `model` of the evaluation. The conversation
- * ends when the user's goal is reached, or after `maxTurns`.
+ * A simulated user. The `model` of the evaluation writes its messages. The conversation ends when
+ * the user's goal is reached, or after `maxTurns`.
  */
 export interface SimulatedUser {
   /** The goal of the user. */

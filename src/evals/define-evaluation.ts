@@ -53,6 +53,7 @@ export function defineEvaluation(options: { readonly target: unknown }): Evaluat
     name: checked.name,
     [EVALUATION]: true as const,
     run: (changes: EvaluationChanges = {}) =>
-      evaluate({ ...checked, ...changes } as unknown as EvaluateOptions), // the types matter only to users
+      // Only callers need the types.
+      evaluate({ ...checked, ...changes } as unknown as EvaluateOptions),
   });
 }

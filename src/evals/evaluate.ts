@@ -31,10 +31,10 @@ const DEFAULT_KEPT_CASES = 10_000;
 
 /**
  * Evaluates a target: runs it `trials` times for each case of a dataset, and scores its outputs.
- * Each trial is a run, whose id depends on the dataset, the case and the trial, so that with
- * `durable()` an interrupted evaluation continues where it stopped. The promise also resolves if
- * trials or scores failed, the budget was exhausted or `signal` aborted: see `problems` and
- * `status`.
+ * Each trial is a run. Its id depends on the dataset, the case and the trial. With `durable()`, an
+ * interrupted evaluation therefore continues at the first unfinished trial. The promise also
+ * resolves if trials or scores failed, the budget was exhausted or `signal` aborted: see `problems`
+ * and `status`.
  *
  * @throws ValidationError for invalid options; DatasetError, FileFormatError and BaselineError
  * before the evaluation causes costs.
@@ -126,7 +126,7 @@ async function withBudget(
     plugins: [budgetPlugin(budget)],
     costConfiguration,
   });
-  const graceMs = 2_147_483_647; // the budget stops this run; trials end by themselves
+  const graceMs = 2_147_483_647; // the budget stops this run; trials end separately
   try {
     await all.run({}, { throwOnError: false, signal, cancelGraceMs: graceMs });
   } finally {
@@ -218,7 +218,7 @@ class TrialPool {
   }
 }
 
-/** The results of the trials of a case, which end in any order. */
+/** The results of the trials of a case. The trials may end in any order. */
 class CaseTrials {
   readonly #results: TrialResult[] = [];
 

@@ -6,7 +6,7 @@ export interface EvaluationCase<In = unknown, Out = unknown> {
    */
   readonly id?: string | undefined;
   readonly input: In;
-  /** The correct output. Required by scorers that compare. */
+  /** The correct output. Required by scorers that compare outputs. */
   readonly expected?: Out | undefined;
   /** Names of groups, for `only` and for reports. */
   readonly tags?: readonly string[] | undefined;

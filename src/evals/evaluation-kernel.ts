@@ -71,7 +71,10 @@ export class EvaluationKernel {
     return { value: output.taskOutputs[0]?.parsed, output };
   }
 
-  /** Calls a model in a run, with the purpose `judge`. @throws ValidationError without a model; the error of the run. */
+  /**
+   * Calls a model in a run, with the purpose `judge`. @throws ValidationError without a model; the
+   * error of the run.
+   */
   async judge(
     request: JudgeRequest,
     options: RunOptions,
@@ -81,7 +84,8 @@ export class EvaluationKernel {
       {},
       { ...options, values: [...(options.values ?? []), runValue(JUDGE_REQUEST, request)] },
     );
-    return { response: JSON.parse(output.raw) as ChatResponse, output }; // written by the tool below
+    // Written by the tool of `judgeTask`.
+    return { response: JSON.parse(output.raw) as ChatResponse, output };
   }
 
   async dispose(): Promise<void> {
@@ -89,7 +93,7 @@ export class EvaluationKernel {
   }
 }
 
-/** A tool calls the model, because tools have the gateway with all purposes. */
+/** A tool calls the model: tools have a gateway for all purposes. */
 function judgeTask(byDefault: ModelRef | undefined): AnyTask {
   const handler = tool({
     name: "judge",

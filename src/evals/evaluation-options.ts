@@ -14,7 +14,7 @@ import type { Awaitable } from "../contracts/types.js";
  * starts.
  */
 export interface EvaluationBudget {
-  /** Limit of the input and output tokens of all calls, including those of judges. */
+  /** Limit of the input and output tokens of all calls, including calls of judges. */
   readonly maxTokens?: number | undefined;
   /** Limit of the cost of all calls. Requires `costConfiguration`. */
   readonly maxCost?: number | undefined;
@@ -30,13 +30,13 @@ export interface EvaluationProgress {
   /** Number of trials without an output, plus number of scores with an error. */
   readonly errors: number;
   readonly elapsedMs: number;
-  /** Estimated remaining time in milliseconds; absent before the first trial has finished. */
+  /** Estimated remaining time in milliseconds. Absent before the first trial has finished. */
   readonly remainingMs?: number | undefined;
-  /** Cost of targets and judges so far; absent without prices. */
+  /** Cost of targets and judges so far. Absent without prices. */
   readonly cost?: number | undefined;
 }
 
-/** Selects cases: those that have one of the `ids` or one of the `tags`. */
+/** Selects the cases that have one of the `ids` or one of the `tags`. */
 export interface CaseSelection {
   readonly ids?: readonly string[] | undefined;
   readonly tags?: readonly string[] | undefined;
@@ -52,7 +52,7 @@ export interface EvaluationSettings<In = unknown, Out = unknown> {
   /** The name of the evaluation in reports and ids. */
   readonly name: string;
   readonly dataset: EvaluationDataset<In, Out> | readonly EvaluationCase<In, Out>[];
-  /** The scorers, which must have different names. */
+  /** The scorers. Their names must differ. */
   readonly scorers: readonly Scorer<In, Out>[];
   /** Number of trials of each case, from 1 to 100. Default 1. */
   readonly trials?: number | undefined;
@@ -62,9 +62,9 @@ export interface EvaluationSettings<In = unknown, Out = unknown> {
   /** An earlier result of the same dataset, or the path of its JSON file. Default: none. */
   readonly baseline?: string | EvaluationResult | undefined;
   /**
-   * What happens if the baseline has another version of the dataset: the evaluation is refused
-   * (`refuse`, the default), or only unchanged cases are compared (`compare`). A baseline that does
-   * not contain all of its cases is always refused.
+   * The reaction to a baseline with another version of the dataset. `refuse` (default): the
+   * evaluation is refused. `compare`: only unchanged cases are compared. A baseline that does not
+   * contain all of its cases is always refused.
    */
   readonly onDatasetChange?: "refuse" | "compare" | undefined;
   readonly only?: CaseSelection | undefined;
@@ -79,9 +79,9 @@ export interface EvaluationSettings<In = unknown, Out = unknown> {
   /** The embedding model of `semanticSimilarity`. */
   readonly embeddingModel?: EmbeddingModel | undefined;
   /**
-   * Plugins of the kernel on which the evaluation runs tasks, functions, judges and simulated
-   * users, for instance `durable()`, `recordings(file)`, or providers. Ensembles and conversations
-   * use their own plugins. Default: none.
+   * Plugins of the kernel of the evaluation, for instance `durable()`, `recordings(file)`, or
+   * providers. This kernel runs tasks, functions, judges and simulated users. Ensembles and
+   * conversations use their own plugins. Default: none.
    */
   readonly plugins?: readonly Plugin[] | undefined;
   /** Prices for the kernel of the evaluation and for `budget.maxCost`. */
@@ -91,8 +91,8 @@ export interface EvaluationSettings<In = unknown, Out = unknown> {
   /** Time limit of a score in milliseconds. Default 60,000. */
   readonly scorerTimeoutMs?: number | undefined;
   /**
-   * What happens to a trial whose target fails: it is recorded as an error without scores (`error`,
-   * the default), or all its scores are 0 (`zero`).
+   * The record of a trial whose target fails. `error` (default): an error without scores. `zero`:
+   * all scores are 0.
    */
   readonly onTargetError?: "error" | "zero" | undefined;
   /**
@@ -136,8 +136,9 @@ export interface EvaluateFunctionOptions<In, Out> extends Omit<
   "scorers"
 > {
   readonly target: (input: In, context: TargetContext) => Awaitable<Out>;
-  /** The scorers, which must have different names. */
-  readonly scorers: readonly Scorer<In, Out>[]; // not NoInfer: TypeScript checks them before the function whose `context` has no type
+  /** The scorers. Their names must differ. */
+  // Not NoInfer: TypeScript checks them before an untyped `context`.
+  readonly scorers: readonly Scorer<In, Out>[];
 }
 
 /** Options of an evaluation for internal use, without the types of inputs and outputs. */

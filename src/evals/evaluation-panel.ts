@@ -12,7 +12,7 @@ import { percent } from "./reports/report-values.js";
 /**
  * Creates a panel that shows evaluations in the dashboard. The view "Evaluation" of a trial's run
  * shows the scores of its case and the report of its evaluation. The view of any other run shows
- * the reports of all files. The files contain the JSON of `agentensemble eval --out`, and are read
+ * the reports of all files. The files contain the JSON of `agentensemble eval --out`. They are read
  * when the view is opened.
  *
  * @throws ValidationError for an empty list or a blank path.

@@ -31,7 +31,7 @@ export interface ScoreSummary {
   /** The fraction of scores that pass. */
   readonly passRate?: number | undefined;
   /**
-   * The probabilities that at least one of k trials passes, for k from 1, estimated from cases with
+   * The probabilities that at least one of k trials passes, for k from 1. Estimated from cases with
    * scores for all trials.
    */
   readonly passAtK: readonly number[];
@@ -85,7 +85,8 @@ export interface BaselineComparison {
   readonly datasetChanges?: DatasetChanges | undefined;
   readonly scorers: readonly ScoreComparison[];
   /**
-   * `worse` if at least one scorer is worse; `better` if at least one is better and none is worse.
+   * `worse` if at least one scorer is worse. `better` if at least one scorer is better and none is
+   * worse.
    */
   readonly verdict: EvaluationVerdict;
 }
@@ -110,7 +111,7 @@ export interface EvaluationProblem {
   readonly scorer?: string | undefined;
 }
 
-/** A score of a trial: a value or an error. It has neither if the scorer does not apply. */
+/** A score of a trial: a value or an error. Both are absent if the scorer does not apply. */
 export interface TrialScore {
   readonly value?: number | undefined;
   readonly passed?: boolean | undefined;
@@ -143,7 +144,7 @@ export interface CaseResult<In = unknown, Out = unknown> {
 }
 
 /**
- * The result of an evaluation. JSON data, which `evaluationJson` writes and `readEvaluation` reads.
+ * The result of an evaluation. JSON data. Written by `evaluationJson` and read by `readEvaluation`.
  */
 export interface EvaluationResult<In = unknown, Out = unknown> {
   readonly format: "agentensemble-evaluation";

@@ -40,11 +40,11 @@ export interface TrialSettings {
   /** Cases of the baseline by id. */
   readonly baseline: ReadonlyMap<string, CaseResult> | undefined;
   readonly signal: AbortSignal;
-  /** The run whose budget all runs use; absent without a budget. */
+  /** The run whose budget all runs use. Absent without a budget. */
   readonly parent: RunOptions["parent"];
 }
 
-/** A finished trial, or the reason why it is no result of the target. */
+/** A finished trial, or the reason why it is not a result of the target. */
 export type EndedTrial =
   { readonly result: TrialResult } | { readonly ended: "budget" | "cancelled" };
 
@@ -233,8 +233,8 @@ export class EvaluationRun {
   }
 
   /**
-   * Returns an id that is equal for the same dataset, case, trial and version of the target, so
-   * that a journal recognises the run.
+   * Returns an id that is equal for the same dataset, case, trial and version of the target. A
+   * journal recognises the run by this id.
    */
   async #idOf(one: NamedCase, trial: number): Promise<string> {
     const { options, datasetHash, runner } = this.settings;
@@ -249,7 +249,7 @@ export class EvaluationRun {
     try {
       return (await runner.fingerprint?.(input)) ?? "";
     } catch {
-      return ""; // the run will fail with the same error, which the report names
+      return ""; // the run fails with the same error
     }
   }
 
@@ -265,7 +265,7 @@ export class EvaluationRun {
   }
 }
 
-/** The model calls of one score. Each is a run whose id follows from its content. */
+/** The model calls of one score. Each call is a run. Its id depends on its content. */
 class JudgeCalls {
   readonly #made = new Map<string, number>();
 

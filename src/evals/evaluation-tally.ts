@@ -15,7 +15,7 @@ import { passValueOf } from "./scored-sample.js";
 import { UnreadWays } from "./unread-ways.js";
 import { addSpending, NO_SPENDING, spendingOf } from "./way-of-runs.js";
 
-/** Maximum number of problems in a result; further ones are only counted. */
+/** Maximum number of problems in a result. Further problems are only counted. */
 const MOST_PROBLEMS = 1_000;
 
 /** The origin of a model call. */

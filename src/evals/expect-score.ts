@@ -18,8 +18,8 @@ export interface ScoreExpectation {
 const SHOWN_CASES = 5;
 
 /**
- * Fails a test of vitest, mocha or another runner if a score is lower than expected, or if the
- * evaluation has problems. Returns the result of the evaluation.
+ * Fails a test of any test runner if a score is lower than expected, or if the evaluation has
+ * problems. Returns the result of the evaluation.
  *
  * @throws AssertionError with the cases that do not pass; ValidationError for an unknown scorer.
  *

@@ -10,7 +10,7 @@ import { settleWithin } from "../util/abort/timeouts.js";
 import { messageOf } from "../util/errors.js";
 import { asFields, isThenable } from "../util/objects.js";
 
-/** The score of a sample, or the reason why there is none. */
+/** The score of a sample, or the reason for a missing score. */
 export type SampleScore =
   | { readonly score: TrialScore & { readonly value: number } }
   | { readonly score: TrialScore; readonly skipped: true }
@@ -58,7 +58,7 @@ export async function scoreSample(
 }
 
 /**
- * Waits for a score. Sets a timer only if the score is a promise, because most scores are available
+ * Waits for a score. Starts a timer only for a promise, because most scores are available
  * immediately.
  */
 function inTime(
@@ -71,7 +71,7 @@ function inTime(
   return settleWithin(scored, end.follow(signal).expire(timeoutMs, late));
 }
 
-/** The context of one score. Its calls end with it. */
+/** The context of one score. Its calls end with the score. */
 class ScoreContext implements ScorerContext {
   declare readonly signal: AbortSignal;
   readonly chat: ScorerContext["chat"];
@@ -90,7 +90,7 @@ class ScoreContext implements ScorerContext {
     };
   }
 
-  /** Own and enumerable, so that copies of a context have it. Few scorers read it. */
+  /** Own and enumerable: copies of a context then have it. Few scorers read it. */
   static readonly #signal: PropertyDescriptor = {
     enumerable: true,
     get(this: ScoreContext) {
@@ -99,7 +99,7 @@ class ScoreContext implements ScorerContext {
   };
 }
 
-/** @throws ScoreError for a value other than one from 0 to 1. */
+/** @throws ScoreError unless the value is from 0 to 1. */
 function checkedScore(given: unknown, passAt: number): TrialScore & { readonly value: number } {
   const fields = asFields(given);
   const raw = fields === undefined ? given : fields["value"];

@@ -13,7 +13,7 @@ export interface Score {
   readonly evidence?: unknown;
 }
 
-/** What a scorer judges: the output of one trial of a case. */
+/** The subject of a score: the output of one trial of a case. */
 export interface Sample<In = unknown, Out = unknown> {
   readonly case: NamedCase<In, Out>;
   readonly input: In;
@@ -33,14 +33,14 @@ export interface ScorerContext {
   readonly signal: AbortSignal;
   /**
    * Calls a model with the purpose `judge`, with retries, rate limits, recordings and the budget of
-   * the evaluation. These calls are counted separately from those of the target. Default model: the
-   * model of the evaluation.
+   * the evaluation. These calls are counted separately from the calls of the target. Default model:
+   * the model of the evaluation.
    * @throws ValidationError without a model; the error of the call.
    */
   chat(request: ChatRequest, options?: { readonly model?: ModelRef }): Promise<ChatResponse>;
   /**
-   * Returns the vectors of texts, from the embedding model of the evaluation. @throws
-   * ValidationError without an embedding model.
+   * Returns the vectors of texts, from the embedding model of the evaluation.
+   * @throws ValidationError without an embedding model.
    */
   embed(texts: readonly string[]): Promise<readonly (readonly number[])[]>;
 }
@@ -53,7 +53,7 @@ export type ScoreValue = Score | number | boolean | undefined;
 
 /**
  * Judges a sample. Its default name is the name of the function. If a scorer throws, the score has
- * an error, and does not count as zero.
+ * an error. It does not count as zero.
  */
 export interface Scorer<In = never, Out = never> {
   (sample: Sample<In, Out>, context: ScorerContext): Awaitable<ScoreValue>;

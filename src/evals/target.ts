@@ -6,7 +6,7 @@ import type { Inputs } from "../contracts/types.js";
 
 /**
  * An ensemble, a map-reduce, or another object with a compatible `run`. The output is the final
- * text; for a map-reduce, the parsed value.
+ * text. The output of a map-reduce is the parsed value.
  */
 export interface EnsembleTarget {
   run(inputs: never, options?: RunOptions): Promise<EnsembleOutput>;
@@ -29,7 +29,7 @@ export interface TargetContext {
   /** Aborted at the time limit of the trial, and when the evaluation is cancelled. */
   readonly signal: AbortSignal;
   /**
-   * Runs an ensemble as a part of the trial, which then includes its usage, tool calls and
+   * Runs an ensemble as a part of the trial. The trial then includes its usage, tool calls and
    * conversation.
    *
    * @throws like the `run` of the ensemble.

@@ -27,7 +27,7 @@ export interface WayMessage {
 
 /** Number and usage of model calls. */
 export interface EvaluationSpending {
-  /** Number of model calls, except those answered by a recording, a cache or a journal. */
+  /** Number of model calls, except calls answered by a recording, a cache or a journal. */
   readonly calls: number;
   /** Number of calls answered by a recording, a cache or a journal. */
   readonly answered: number;
@@ -35,7 +35,7 @@ export interface EvaluationSpending {
   readonly inputTokens: number;
   readonly outputTokens: number;
   /**
-   * The cost by the prices of the target; absent without prices. The cost of recorded calls is
+   * The cost by the prices of the target. Absent without prices. The cost of recorded calls is
    * counted in `recordedCost`.
    */
   readonly cost?: number | undefined;

@@ -4,8 +4,8 @@ import type { TrialWay } from "./trial-way.js";
 const MOST_UNREAD = 1_000;
 
 /**
- * The ways of kept trials whose traces may not have been read. Each keeps its runs in memory until
- * it is read, so the oldest is read if there are too many.
+ * The ways of kept trials whose traces may not have been read. A way keeps its runs in memory until
+ * it is read. If there are too many unread ways, the oldest way is read.
  */
 export class UnreadWays {
   readonly #ways: TrialWay[] = [];
@@ -25,6 +25,6 @@ function readSteps(way: TrialWay): void {
   try {
     Reflect.get(way, "conversations");
   } catch {
-    // A kernel without traces: whatever reads the way later receives the error.
+    // A kernel without traces: later reads of the way receive the error.
   }
 }

@@ -58,7 +58,7 @@ export function spendingOf(ledger: readonly UsageRecord[]): EvaluationSpending {
   };
 }
 
-/** Whether a run made no calls. Its trace then contains no steps. */
+/** Returns whether a run made no calls. Its trace then contains no steps. */
 function isWithoutCalls({ isComplete, metrics }: EnsembleOutput): boolean {
   const { ledger, toolCallCount, delegationCount } = metrics;
   return isComplete && ledger.length + toolCallCount + delegationCount === 0;
@@ -85,9 +85,9 @@ export function wayOfRuns(
 }
 
 /**
- * Returns the steps of the tasks of traces, including those of workers within delegations. Reads
- * the traces once, when the first of these steps is read: most scorers read none, and to build a
- * trace takes longer than to score an output.
+ * Returns the steps of the tasks of traces, including tasks of workers within delegations. Reads
+ * the traces once, at the first access to a step. Most scorers access none, and building a trace
+ * takes longer than scoring an output.
  */
 export function wayOfTasks(
   runIds: readonly string[],
@@ -119,7 +119,7 @@ class LazyWay implements TrialWay {
     this.#traces = traces;
   }
 
-  /** Own and enumerable, so that copies and JSON have the values; shared by all ways. */
+  /** Own and enumerable: copies and JSON then have the values. Shared by all ways. */
   static readonly #accessors: PropertyDescriptorMap = {
     toolCalls: LazyWay.#accessor("toolCalls"),
     delegations: LazyWay.#accessor("delegations"),

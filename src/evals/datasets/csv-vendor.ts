@@ -1,3 +1,2 @@
-// The build bundles this file with its package, so that the published package does not depend on
-// it.
+// The build bundles this file with its package: the published package does not depend on it.
 export { parse } from "csv-parse";

@@ -8,8 +8,8 @@ import { namedCase } from "./checked-case.js";
 const NAMED_IDS = 3;
 
 /**
- * Returns the cases that were added, removed or changed since the evaluation of another version;
- * `undefined` if that evaluation did not store all of its cases.
+ * Returns the cases that were added, removed or changed since the evaluation of another version.
+ * Returns `undefined` if that evaluation did not store all of its cases.
  */
 export async function datasetChanges(
   dataset: EvaluationDataset,

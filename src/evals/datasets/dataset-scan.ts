@@ -19,8 +19,8 @@ export interface DatasetScan {
 }
 
 /**
- * Reads all cases once: checks them, hashes them, and selects those to evaluate. @throws
- * DatasetError
+ * Reads all cases once: checks them, hashes them, and selects the cases to evaluate.
+ * @throws DatasetError
  */
 export async function scanDataset(
   dataset: EvaluationDataset,
@@ -57,8 +57,8 @@ export async function scanDataset(
 }
 
 /**
- * Yields the cases to evaluate, from the start. @throws DatasetError if there are fewer or more
- * than in the first pass.
+ * Yields the cases to evaluate, from the start.
+ * @throws DatasetError if there are fewer or more cases than in the first pass.
  */
 export async function* selectedCases(
   dataset: EvaluationDataset,
@@ -93,7 +93,7 @@ function hashedText({ id, input, expected, tags, metadata }: NamedCase): string 
   }
 }
 
-/** Selects cases by ids and tags, and samples some of these. */
+/** Selects cases by ids and tags, and takes a sample of the selected cases. */
 class CaseChoice {
   readonly #ids: ReadonlySet<string> | undefined;
   readonly #tags: ReadonlySet<string> | undefined;

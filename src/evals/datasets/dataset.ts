@@ -3,10 +3,7 @@ import { ValidationError } from "../../contracts/errors.js";
 import { preview } from "../../contracts/validation.js";
 import { csvDataset, jsonlDataset } from "./file-datasets.js";
 
-/**
- * Creates datasets. A dataset reads its cases again in every pass, and keeps none of them in
- * memory.
- */
+/** Creates datasets. A dataset reads its cases in every pass, and keeps none of them in memory. */
 export const Dataset = Object.freeze({
   /** Creates a dataset from a list of cases. */
   of: <In, Out>(

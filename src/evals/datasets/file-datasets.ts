@@ -13,7 +13,7 @@ import { datasetBytes, datasetLines } from "./read-lines.js";
 /** Options for converting the rows of a file to cases. */
 export interface DatasetFileOptions<In, Out> {
   /**
-   * Converts a row to a case. Default: a row has the fields of a case; see the description of the
+   * Converts a row to a case. Default: a row has the fields of a case. See the description of the
    * format.
    */
   readonly map?: ((row: Fields, line: number) => EvaluationCase<In, Out>) | undefined;
@@ -76,7 +76,7 @@ function fileDataset<In, Out>(
             one["expected"] !== undefined && {
               expected: await converted(expectedType, one["expected"], `${at}: expected`),
             }),
-        } as unknown as EvaluationCase<In, Out>; // checked by the evaluation, and by the schemas if there are any
+        } as unknown as EvaluationCase<In, Out>; // checked by the evaluation and the schemas
       }
     },
   });

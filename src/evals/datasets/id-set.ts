@@ -1,4 +1,4 @@
-/** A set of texts that keeps 64 bits of each, so that the ids of a million cases take 16 MB. */
+/** A set of texts that keeps 64 bits of each text. The ids of a million cases need 16 MB. */
 export class IdSet {
   #high = new Uint32Array(1024);
   #low = new Uint32Array(1024);
@@ -38,7 +38,7 @@ export class IdSet {
   }
 }
 
-/** The cyrb hash by bryc, in the public domain: two lanes of 32 bits, mixed as MurmurHash3 does. */
+/** The cyrb hash by bryc, in the public domain: two lanes of 32 bits, mixed as in MurmurHash3. */
 function hash64(text: string): readonly [number, number] {
   let a = 0xdeadbeef;
   let b = 0x41c6ce57;

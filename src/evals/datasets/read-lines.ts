@@ -12,8 +12,9 @@ export interface NumberedLine {
 }
 
 /**
- * Yields the lines of a file as they are read. Only line feeds end a line: JSON may contain the other
- * separators of Unicode. @throws ValidationError for a file that can't be read.
+ * Yields the lines of a file as they are read. Only line feeds end a line: JSON may contain the
+ * other separators of Unicode.
+ * @throws ValidationError for a file that can't be read.
  */
 export async function* datasetLines(path: string): AsyncGenerator<NumberedLine, void, void> {
   let parts: Buffer[] = [];

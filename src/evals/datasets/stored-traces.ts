@@ -11,11 +11,11 @@ import { messageOf } from "../../util/errors.js";
 import { asCount, asFields, asList, asText, type Fields } from "../../util/objects.js";
 import { wayOfTasks } from "../way-of-runs.js";
 
-/** The parts of a run's trace from which a case is made. */
+/** The parts of a run's trace for a case. */
 export interface StoredTrace {
   readonly runId: string;
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** The output of the last task; absent if the run has none. */
+  /** The output of the last task. Absent if the run has no output. */
   readonly output?: string | undefined;
   readonly exitReason: string;
   readonly startedAt: Date;
@@ -43,8 +43,8 @@ export interface TraceDatasetOptions<In, Out> {
 const STORED = Symbol("stored trace");
 
 /**
- * Creates a dataset from stored traces. The inputs of the cases are those of the runs, and the
- * expected values are their outputs. The ids of the cases are the ids of the runs.
+ * Creates a dataset from stored traces. The inputs and ids of the cases are the inputs and ids of
+ * the runs. The expected values are the outputs of the runs.
  *
  * @throws ValidationError for invalid options; while the cases are read, FileFormatError for a file
  * that is not a trace.
@@ -129,7 +129,7 @@ async function traceInFile(path: string): Promise<StoredTrace> {
   return storedTrace(fields);
 }
 
-/** Reads a trace or its JSON, which have the same names for the fields used here. */
+/** Reads a trace or its JSON. Both have the same names for the fields used here. */
 function storedTrace(trace: Fields): StoredTrace {
   const tasks = asList(trace["taskTraces"]) as readonly TaskTrace[];
   const last = tasks.findLast(

@@ -47,7 +47,7 @@ export interface Calibration {
    * results are equal.
    */
   readonly kappa?: number | undefined;
-  /** Numbers of samples by the scorer's result, compared with the person's. */
+  /** Numbers of samples by the results of the scorer and the person. */
   readonly truePositives: number;
   readonly falsePositives: number;
   readonly falseNegatives: number;
@@ -110,7 +110,8 @@ export async function calibrate<In, Out>(options: CalibrateOptions<In, Out>): Pr
     const score = trials[0]?.scores[scorer.name];
     if (score?.value === undefined) return [];
     const { reason, value } = score;
-    return [{ id, label: labels[input.position] as number, score: value, reason }]; // of this sample
+    // Of this sample.
+    return [{ id, label: labels[input.position] as number, score: value, reason }];
   });
   const spending = result.spending.judges;
   return {

@@ -9,7 +9,7 @@ import { builtInScorer } from "../scorers/named-scorer.js";
 export interface GroundedOptions extends ScorerOptions {
   /** Returns the sources of a sample. Default: the texts in `metadata.sources` of the case. */
   readonly sources?: ((sample: Sample) => readonly string[]) | undefined;
-  /** Minimum number of words of a quotation; shorter ones are ignored. Default 3. */
+  /** Minimum number of words of a quotation. Shorter quotations are ignored. Default 3. */
   readonly minWords?: number | undefined;
 }
 
@@ -20,7 +20,7 @@ const QUOTATIONS = /"([^"\n]+)"|“([^”]+)”|„([^“”]+)[“”]|«([^»]
 /**
  * Scores the fraction of quotations in the output that occur in one of the sources. Ignores case,
  * white space, the kinds of quotation marks and dashes, and punctuation at the ends. An ellipsis
- * divides a quotation into parts, which must all occur. Does not apply to an output without
+ * divides a quotation into parts. All parts must occur. Does not apply to an output without
  * quotations.
  */
 export function grounded(options: GroundedOptions = {}): Scorer<unknown, unknown> {

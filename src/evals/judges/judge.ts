@@ -19,8 +19,8 @@ export interface JudgeOptions extends ScorerOptions {
   /** The criteria of a good output. */
   readonly rubric: string;
   /**
-   * The model that judges, preferably another model than that of the target. Default: the model of
-   * the evaluation.
+   * The model that judges, preferably a different model than the model of the target. Default: the
+   * model of the evaluation.
    */
   readonly model?: ModelRef | undefined;
   /**
@@ -53,7 +53,7 @@ export interface RubricJudgeOptions extends JudgeOptions {
 /**
  * Creates a scorer for which a model grades the output by a rubric. The evidence of the score
  * contains the reasons and the votes. After an answer without a grade, the question is repeated
- * once; a second such answer is an error of the score. Passes at 0.75.
+ * once. A second such answer is an error of the score. Passes at 0.75.
  *
  * @throws ValidationError
  */
@@ -113,7 +113,7 @@ export function voteScore(values: readonly number[], votes: readonly JudgeVote[]
   };
 }
 
-/** Executes votes in sequence, so that a recording contains them in the same order. */
+/** Executes votes in sequence. A recording therefore contains them in the same order. */
 export async function inTurn<T>(count: number, vote: (n: number) => Promise<T>): Promise<T[]> {
   const given: T[] = [];
   for (let n = 0; n < count; n++) given.push(await vote(n));
@@ -131,8 +131,8 @@ export interface JudgeQuestion {
 }
 
 /**
- * Asks a judge, and repeats the question once after an answer without a choice. @throws ScoreError
- * after a second such answer.
+ * Asks a judge, and repeats the question once after an answer without a choice.
+ * @throws ScoreError after a second such answer.
  */
 export async function verdictOfModel({
   messages,

@@ -1,6 +1,6 @@
 /**
- * Returns the JSON object in the answer of a model, also within other text; `undefined` without
- * one.
+ * Returns the JSON object in the answer of a model, also within other text. Returns `undefined` if
+ * there is none.
  */
 export function modelJson(text: string): unknown {
   const start = text.indexOf("{");

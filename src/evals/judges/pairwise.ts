@@ -11,8 +11,8 @@ import { checkedVotes, inTurn, verdictOfModel, voteScore } from "./judge.js";
 /** Options of `pairwise`. */
 export interface PairwiseOptions extends JudgeOptions {
   /**
-   * Returns the candidate with which the output is compared. Default: the output of the baseline;
-   * without a baseline, the expected value.
+   * Returns the candidate with which the output is compared. Default: the output of the baseline,
+   * else the expected value.
    */
   readonly against?: ((sample: Sample) => unknown) | undefined;
 }
@@ -21,7 +21,7 @@ const CHOICES = ["first", "second", "tie"];
 
 /**
  * Creates a scorer for which a model prefers the output (1), the other candidate (0), or neither
- * (0.5). Each vote asks twice, with the candidates in both orders; contradictory answers count as a
+ * (0.5). Each vote asks twice, with the candidates in both orders. Contradictory answers count as a
  * tie. Passes at 0.5.
  *
  * @throws ValidationError

@@ -16,18 +16,18 @@ import { trialScopeOf } from "./trial-scope.js";
 /** Options of `recordings`. */
 export interface RecordingsOptions {
   /**
-   * The reaction to a request that is not in the file: `live` (default) calls the model and records
-   * its response; `fail` ends the call with RecordingMismatchError, so that no key is needed.
+   * The reaction to a request that is not in the file. `live` (default): calls the model and
+   * records its response. `fail`: ends the call with RecordingMismatchError. No key is needed then.
    */
   readonly onMiss?: "live" | "fail" | undefined;
 }
 
 /**
- * Answers model calls from a file by the content of the request, and adds the responses to other
- * requests to the file. A second evaluation therefore pays only for requests that changed.
+ * Answers model calls from a file, by the content of the request. Adds the responses to other
+ * requests to the file. A second evaluation therefore causes cost only for requests that changed.
  * Responses are separate for each trial, and for each repetition of a request within a trial. The
  * tokens and the original cost of recorded calls are counted, the cost as `recordedCost`. Must be
- * the last of the plugins. Several kernels of a process may share it.
+ * the last plugin. Several kernels of a process may share the plugin.
  *
  * @throws ValidationError for an invalid path, and, when the kernel starts, for a file that can't
  * be used; FileFormatError for a file in another format.
@@ -60,7 +60,7 @@ export function recordings(path: string, options: RecordingsOptions = {}): Plugi
 
 /** Selects between the file and the model. */
 class RecordedResponses {
-  /** How often each request was made in a trial. */
+  /** The number of times that each request was made in a trial. */
   readonly #made = new WeakMap<TrialScope, Map<string, number>>();
 
   constructor(

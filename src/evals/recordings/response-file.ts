@@ -42,8 +42,8 @@ export class ResponseFile {
   }
 
   /**
-   * Opens the file for a user, and creates it. Removes an incomplete last line. @throws
-   * ValidationError, FileFormatError
+   * Opens the file for a user. Creates a missing file. Removes an incomplete last line.
+   * @throws ValidationError, FileFormatError
    */
   open(user: object): Promise<void> {
     this.#users.add(user);
@@ -61,7 +61,7 @@ export class ResponseFile {
     return this.#places.has(key);
   }
 
-  /** Returns the response of a key; `undefined` without one. */
+  /** Returns the response of a key. Returns `undefined` if there is none. */
   async get(key: string): Promise<ChatResponse | undefined> {
     const place = this.#places.get(key);
     if (place === undefined || this.#file === undefined) return undefined;
@@ -69,7 +69,8 @@ export class ResponseFile {
     const bytes = Buffer.alloc(place.end - place.start);
     await this.#file.read(bytes, 0, bytes.length, place.start);
     const line = asFields(JSON.parse(bytes.toString("utf8")));
-    return line?.["key"] === key ? (line["response"] as ChatResponse) : undefined; // as add() wrote it
+    // As add() wrote it.
+    return line?.["key"] === key ? (line["response"] as ChatResponse) : undefined;
   }
 
   /** Adds a response. Errors are reported by `flush`. */
@@ -79,8 +80,8 @@ export class ResponseFile {
   }
 
   /**
-   * Resolves when all responses so far are in the file. @throws ValidationError after a failed
-   * write
+   * Resolves when all responses so far are in the file.
+   * @throws ValidationError after a failed write
    */
   async flush(): Promise<void> {
     await this.#writing;
@@ -101,14 +102,15 @@ export class ResponseFile {
 
   #inTurn(work: () => Promise<void>): Promise<void> {
     const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => undefined); // reported to its caller
+    this.#turn = turn.catch(() => undefined); // the caller receives the error
     return turn;
   }
 
   async #open(): Promise<void> {
     try {
       await makeFolder(dirname(this.path));
-      const noFollow = (constants as { readonly O_NOFOLLOW?: number }).O_NOFOLLOW ?? 0; // not supported on Windows
+      // Not supported on Windows.
+      const noFollow = (constants as { readonly O_NOFOLLOW?: number }).O_NOFOLLOW ?? 0;
       this.#file = await open(this.path, constants.O_RDWR | constants.O_CREAT | noFollow, MODE);
     } catch (cause) {
       throw new ValidationError(

@@ -6,13 +6,13 @@ export interface TrialScope {
   readonly trial: number;
 }
 
-/** A value of all runs of a trial. Runs that join them have it too. */
+/** A value of all runs of a trial, and of runs that join them. */
 export const TRIAL_SCOPE = createToken<TrialScope>("EvaluationTrial");
 
 const NO_TRIALS = new WeakMap<HookRun, TrialScope>();
 
 /**
- * Returns the trial of a run. For a run outside of evaluations returns the run that it joined
+ * Returns the trial of a run. For a run outside of evaluations, returns the run that it joined
  * first, as trial 1.
  */
 export function trialScopeOf(run: HookRun): TrialScope {

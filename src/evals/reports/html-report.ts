@@ -21,8 +21,7 @@ import { problemText } from "./text-report.js";
 /** Options of `htmlReport`. */
 export interface HtmlReportOptions {
   /**
-   * An evaluation whose outputs and conversations are shown next to those of the result. Default:
-   * none.
+   * An evaluation whose outputs and conversations are shown next to the result's. Default: none.
    */
   readonly baseline?: EvaluationResult | undefined;
   /**
@@ -41,8 +40,8 @@ type DiffLines = typeof DiffLinesFunction;
 
 /**
  * Formats the result as one page without scripts and requests. The page contains the scores with
- * their intervals, the comparison, the problems, the cases with their differences and both
- * conversations side by side, and links to traces.
+ * their intervals, the comparison, the problems, and links to traces. It shows each case with its
+ * differences, and both conversations next to each other.
  */
 export async function htmlReport(
   result: EvaluationResult,
@@ -105,8 +104,8 @@ function pageTable(head: readonly string[], rows: readonly string[]): string {
 }
 
 /**
- * Formats the interval as a bar: an image without an inline style, which the policy of the page
- * would forbid.
+ * Formats the interval as a bar. The bar is an image, because the policy of the page forbids inline
+ * styles.
  */
 function bar(mean: number | undefined, low: number, high: number): string {
   const x = (value: number): string => (value * 100).toFixed(1);
@@ -166,8 +165,8 @@ function comparisonTable({ comparison }: EvaluationResult): string {
 }
 
 /**
- * Formats the cases that were added, removed or changed since the baseline; removed cases are
- * listed only there.
+ * Formats the cases that were added, removed or changed since the baseline. The report lists
+ * removed cases only here.
  */
 function changesSection(
   result: EvaluationResult,
@@ -307,7 +306,7 @@ function evidenceOf(evidence: unknown): string {
   return `<details><summary>evidence</summary><pre>${shownText(textOfOutput(evidence))}</pre></details>`;
 }
 
-/** Formats the conversations of a trial, next to those of the baseline if there is one. */
+/** Formats the conversations of a trial, next to the conversations of the baseline, if any. */
 function conversationColumns(way: TrialWay, before: TrialWay | undefined): string {
   const sides = [
     { title: "Conversation", way },

@@ -96,7 +96,7 @@ function failedTable(result: EvaluationResult): readonly string[] {
   ];
 }
 
-/** Formats a table in Markdown; its cells are already escaped. */
+/** Formats a table in Markdown. Its cells must already be escaped. */
 export function markdownTable(
   head: readonly string[],
   rows: readonly (readonly string[])[],

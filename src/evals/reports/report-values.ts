@@ -7,7 +7,7 @@ import type {
 import { changesText } from "../datasets/dataset-difference.js";
 import { addSpending } from "../way-of-runs.js";
 
-/** Formats `0.8333` as `83.3 %`; `-` without a value. */
+/** Formats `0.8333` as `83.3 %`. Returns `-` without a value. */
 export function percent(value: number | undefined): string {
   return value === undefined ? "-" : `${(value * 100).toFixed(1)} %`;
 }
@@ -83,7 +83,7 @@ export function changedCases({
   return Object.entries({ added, removed, changed }).filter(([, ids]) => ids.length > 0);
 }
 
-/** Whether all scores of a case pass; `undefined` if it has none. */
+/** Returns whether all scores of a case pass. Returns `undefined` if the case has no score. */
 export function casePasses({ trials }: CaseResult): boolean | undefined {
   const scores = trials.flatMap((trial) => Object.values(trial.scores));
   const failed = trials.some(({ error }) => error !== undefined);
@@ -98,7 +98,7 @@ export function meanOfCase({ trials }: CaseResult, scorer: string): number | und
   return values.length === 0 ? undefined : values.reduce((a, b) => a + b, 0) / values.length;
 }
 
-/** Returns the reason of a score below a pass, or of a missing score. */
+/** Returns the reason for a score that does not pass, or for a missing score. */
 export function reasonOfCase({ trials }: CaseResult, scorer: string): string {
   const reasons = trials.flatMap(({ error, scores }: TrialResult) => {
     const score = scores[scorer];

@@ -27,7 +27,7 @@ export interface TextScorerOptions extends ScorerOptions {
   readonly ignoreSpace?: boolean | undefined;
 }
 
-/** Returns the expected value. @throws ScoreError if the case has none. */
+/** Returns the expected value. @throws ScoreError if the case has no expected value. */
 function expectedOf<Out>({ expected, case: { id } }: Sample<unknown, Out>): Out {
   if (expected !== undefined) return expected;
   throw new ScoreError(`The case '${preview(id)}' has no expected value`, "score");
@@ -39,7 +39,7 @@ function normalized(text: string, { ignoreCase, ignoreSpace }: TextScorerOptions
 }
 
 /**
- * Scores 1 if the output equals the expected value; objects are compared as JSON, independent of
+ * Scores 1 if the output equals the expected value. Objects are compared as JSON, independent of
  * the order of keys.
  */
 export function exact(options: TextScorerOptions = {}): Scorer<unknown, unknown> {
@@ -198,7 +198,7 @@ export function matchesSchema(
 }
 
 /**
- * Scores the cosine similarity between the vectors of the output and the expected value; negative
+ * Scores the cosine similarity between the vectors of the output and the expected value. Negative
  * values count as 0. Passes at 0.8. Default model: the embedding model of the evaluation.
  */
 export function semanticSimilarity(

@@ -20,8 +20,7 @@ export type AutoevalsScorer = (args: {
 
 /**
  * Creates a scorer from a scorer of the package `autoevals`, which receives `options`. Scorers of
- * that package that call models use the package's own settings, so their calls are not counted
- * here.
+ * that package that call models use the settings of the package. Their calls are not counted here.
  */
 export function fromAutoevals(
   scorer: AutoevalsScorer,

@@ -11,7 +11,7 @@ export interface JsonDifference {
 
 /**
  * Returns the number of equal values in two JSON values, and the differences. Objects and lists
- * count as their contents; empty ones as one value.
+ * count as their contents. Empty objects and lists count as one value.
  */
 export function differencesOf(
   expected: unknown,
@@ -30,7 +30,7 @@ export function differencesOf(
   return { same, differences };
 }
 
-/** Returns the parts of two lists or two objects; `undefined` for other values. */
+/** Returns the parts of two lists or two objects. Returns `undefined` for other values. */
 function comparedParts(
   path: string,
   wanted: unknown,

@@ -28,7 +28,7 @@ export function scorer<In = unknown, Out = unknown>(
 }
 
 /**
- * Creates a scorer of a built-in kind: checks the names of the options and applies the defaults of
+ * Creates a scorer of a built-in kind. Checks the names of the options. Applies the defaults of
  * name and `passAt`.
  */
 export function builtInScorer<In = unknown, Out = unknown>(

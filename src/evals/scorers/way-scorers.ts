@@ -51,8 +51,8 @@ export function toolsInOrder(names: readonly string[], options: ScorerOptions = 
 }
 
 /**
- * Scores the best match between the wanted arguments and those of any call of the tool: the
- * fraction of equal values. Scores 0 without a call. Additional arguments are ignored.
+ * Scores the fraction of expected arguments with equal values, in the best matching call of the
+ * tool. Scores 0 without a call. Additional arguments are ignored.
  */
 export function toolCalledWith(
   name: string,
@@ -137,7 +137,7 @@ function limitScorer(
   });
 }
 
-/** Scores 1 up to this number of tool calls, and less for a greater number. */
+/** Scores 1 up to this number of tool calls, and a lower score for a greater number. */
 export function toolCallsAtMost(limit: number, options: ScorerOptions = {}): WayScorer {
   return limitScorer(
     ["toolCallsAtMost", "tool calls"],
@@ -147,7 +147,7 @@ export function toolCallsAtMost(limit: number, options: ScorerOptions = {}): Way
   );
 }
 
-/** Scores 1 if at most this number of tokens was used, including those of recorded calls. */
+/** Scores 1 if at most this number of tokens was used, including tokens of recorded calls. */
 export function tokensAtMost(limit: number, options: ScorerOptions = {}): WayScorer {
   return limitScorer(
     ["tokensAtMost", "tokens"],

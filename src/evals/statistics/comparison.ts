@@ -43,7 +43,7 @@ function overall(verdicts: readonly EvaluationVerdict[]): EvaluationVerdict {
   return none ? "not enough data" : "no difference";
 }
 
-/** Returns the mean of the scores of a case; `undefined` without any. */
+/** Returns the mean of the scores of a case. Returns `undefined` if there are none. */
 function caseMean(result: CaseResult | undefined, scorer: string): number | undefined {
   const values = (result?.trials ?? []).flatMap(({ scores }) => scores[scorer]?.value ?? []);
   return values.length === 0

@@ -4,7 +4,7 @@ import { RandomSource } from "./random-source.js";
 /** Resamples of a bootstrap. */
 const RESAMPLES = 10_000;
 /**
- * Above this number the bootstrap and the normal distribution agree, but the bootstrap takes much
+ * Above this number, the bootstrap and the normal distribution agree, but the bootstrap takes much
  * longer.
  */
 const MOST_BOOTSTRAPPED = 10_000;
@@ -17,14 +17,16 @@ export interface IntervalSettings {
   readonly range: readonly [low: number, high: number];
 }
 
-/** Returns the mean; 0 for no values. */
+/** Returns the mean. Returns 0 for no values. */
 export function meanOf(values: Float64Array): number {
   let sum = 0;
   for (const value of values) sum += value;
   return values.length === 0 ? 0 : sum / values.length;
 }
 
-/** Returns the standard deviation of a sample (divisor n - 1); 0 for fewer than two values. */
+/**
+ * Returns the standard deviation of a sample (divisor n - 1). Returns 0 for fewer than two values.
+ */
 export function deviationOf(values: Float64Array): number {
   if (values.length < 2) return 0;
   const mean = meanOf(values);
@@ -35,8 +37,9 @@ export function deviationOf(values: Float64Array): number {
 
 /**
  * Returns the interval of the mean of independent cases by a percentile bootstrap. If all values
- * are equal, a bootstrap has no variation, and the interval is the exact bound of Clopper and
- * Pearson for the part of other values that may have been missed: 1 - (alpha / 2)^(1 / n).
+ * are equal, a bootstrap has no variation. The interval is then the exact bound of Clopper and
+ * Pearson. It is the bound for the fraction of other values that the sample may lack: `1 - (alpha /
+ * 2)^(1 / n)`.
  */
 export function meanInterval(values: Float64Array, settings: IntervalSettings): Interval {
   const { confidence, range } = settings;
@@ -84,8 +87,8 @@ function quantile(sorted: Float64Array, part: number): number {
 }
 
 /**
- * Returns the quantile of the standard normal distribution, by the rational approximation of
- * Acklam, whose relative error is below 1.15e-9.
+ * Returns the quantile of the standard normal distribution. Uses the rational approximation of
+ * Acklam, with a relative error below 1.15e-9.
  */
 export function normalQuantile(p: number): number {
   const a = [-3.969683028665376e1, 2.209460984245205e2, -2.759285104469687e2];

@@ -1,6 +1,6 @@
 /**
- * A generator of random numbers with a seed: sfc32 (Doty-Humphrey's small fast counting generator),
- * seeded with `seed`, 0, 0 and 1, with its first 12 numbers discarded.
+ * A generator of random numbers with a seed: sfc32, the small fast counting generator of
+ * Doty-Humphrey. The state begins with `seed`, 0, 0 and 1. The first 12 numbers are discarded.
  */
 export class RandomSource {
   #a: number;

@@ -17,7 +17,7 @@ export class ScoreColumn {
   #count = 0;
   /** The number of cases with n scores of which c pass, at `n * 128 + c`. */
   readonly #passes = new Map<number, number>();
-  /** The position in the dataset of each case, since the order of the ends is a matter of chance. */
+  /** The position of each case in the dataset, because the order of the ends is random. */
   #positions = new Float64Array(64);
   #scores = 0;
   #passed = 0;
@@ -71,9 +71,7 @@ export class ScoreColumn {
     };
   }
 
-  /**
-   * Returns the means in the order of the dataset, so that a seed always yields the same figures.
-   */
+  /** Returns the means in the order of the dataset. A seed then always yields the same figures. */
   #inOrder(): Float64Array {
     const order = Array.from({ length: this.#count }, (_, i) => i);
     order.sort((a, b) => (this.#positions[a] as number) - (this.#positions[b] as number));

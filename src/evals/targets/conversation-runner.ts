@@ -12,7 +12,7 @@ import { modelJson } from "../judges/model-json.js";
 
 const DEFAULT_TURNS = 6;
 
-/** Sends messages to a new thread for each trial, and deletes it at the end. */
+/** Sends messages to a new thread for each trial, and deletes the thread at the end. */
 export function conversationRunner(conversation: ConversationTarget): TargetRunner {
   return {
     perform: async (request, runs) => {

@@ -13,7 +13,7 @@ import { asFields } from "../../util/objects.js";
 import { TraceTarget } from "../datasets/stored-traces.js";
 import { conversationRunner } from "./conversation-runner.js";
 
-/** The `run` of an ensemble, with the types common to all of them. */
+/** The `run` of an ensemble, with the types common to all ensembles. */
 interface RunnableTarget {
   run(
     inputs: unknown,
@@ -88,7 +88,8 @@ function functionRunner(
                 trial,
                 idempotencyKey: id,
                 signal,
-                run: (ensemble, inputs) => nested.run(ensemble, inputs, context) as never, // of its type
+                // Of its type.
+                run: (ensemble, inputs) => nested.run(ensemble, inputs, context) as never,
               });
             } catch (error) {
               failure = { error };

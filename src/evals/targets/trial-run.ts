@@ -20,20 +20,21 @@ export interface TrialRequest {
 
 /** Executes trials of one kind of target. */
 export interface TargetRunner {
-  /** Returns the output; reports its runs. */
+  /** Returns the output, and reports its runs to `runs`. */
   perform(request: TrialRequest, runs: TrialRuns): Promise<unknown>;
-  /** Returns a text that changes with the target; absent if there is none. */
+  /** Returns a text that changes with the target. Absent if there is no such text. */
   fingerprint?(input: unknown): Promise<string>;
 }
 
-/** The runs of a trial, including failed ones. */
+/** The runs of a trial, including failed runs. */
 export class TrialRuns {
   readonly #runs: EnsembleOutput[] = [];
   #spending: EvaluationSpending = NO_SPENDING;
   #earlier: TrialWay | undefined;
 
   /**
-   * Waits for a run, and records its steps. `isPart`: a run that joined another counts its usage.
+   * Waits for a run, and records its steps. `isPart`: the run has joined another run that counts
+   * its usage.
    */
   async of<O extends EnsembleOutput>(run: Promise<O>, isPart = false): Promise<O> {
     try {
@@ -47,7 +48,7 @@ export class TrialRuns {
     }
   }
 
-  /** Counts the usage of a run that is not work of the agents of the target. */
+  /** Counts the usage of a run that does not belong to the agents of the target. */
   count(output: EnsembleOutput): void {
     this.#spending = addSpending(this.#spending, spendingOf(output.metrics.ledger));
   }
