@@ -10,7 +10,7 @@ import { messageOf } from "../util/errors.js";
 
 const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** Milliseconds of `500ms`, `30s`, `5m`, `1.5h`. @throws ValidationError */
+/** Returns the milliseconds of `500ms`, `30s`, `5m`, `1.5h`. @throws ValidationError */
 export function durationOf(option: string, text: string): number {
   const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text.trim());
   const ms = Math.round(Number(match?.[1]) * (UNITS[match?.[2] ?? ""] ?? Number.NaN));
@@ -25,7 +25,7 @@ export function durationOf(option: string, text: string): number {
 
 const AGES: Readonly<Record<string, number>> = { ...UNITS, d: 86_400_000, w: 604_800_000 };
 
-/** Milliseconds of `30m`, `12h`, `7d`, `2w`. @throws ValidationError */
+/** Returns the milliseconds of `30m`, `12h`, `7d`, `2w`. @throws ValidationError */
 export function ageOf(option: string, text: string): number {
   const match = /^(\d{1,6}(?:\.\d+)?)(ms|s|m|h|d|w)$/.exec(text.trim());
   if (match !== null) return Math.round(Number(match[1]) * (AGES[match[2] ?? ""] ?? Number.NaN));
@@ -34,7 +34,7 @@ export function ageOf(option: string, text: string): number {
   });
 }
 
-/** Tags from `name=value`. @throws ValidationError */
+/** Returns the tags of texts `name=value`. @throws ValidationError */
 export function tagsOf(given: readonly string[]): Readonly<Record<string, string>> {
   const pairs = given.map((pair): readonly [string, string] => {
     const at = pair.indexOf("=");
@@ -70,7 +70,7 @@ function placeProblem(path: string): string | undefined {
   }
 }
 
-/** Returns the nearest existing folder of a path; missing folders will be created. */
+/** Returns the nearest existing folder of a path. Missing folders are created later. */
 function nearestFolder(path: string): string {
   const folder = dirname(path);
   return existsSync(folder) || folder === path ? folder : nearestFolder(folder);
@@ -88,8 +88,8 @@ async function textOfFile(option: string, path: string): Promise<string> {
 }
 
 /**
- * Parses `name=value`, `name=@file` for the text of a file, `name=@@text` for a text that begins
- * with an @.
+ * Parses `name=value`. `name=@file`: the text of a file. `name=@@text`: a text that begins with an
+ * @.
  */
 async function argumentPair(argument: string): Promise<readonly [string, string]> {
   const at = argument.indexOf("=");
@@ -102,8 +102,9 @@ async function argumentPair(argument: string): Promise<readonly [string, string]
 }
 
 /**
- * Returns a text of the command line: `@file` for the text of a file, `@@text` for a text that
- * begins with an @. @throws ValidationError for a file that can't be read.
+ * Returns a text of the command line. `@file`: the text of a file. `@@text`: a text that begins
+ * with an @.
+ * @throws ValidationError for a file that can't be read.
  */
 export async function textGiven(option: string, value: string): Promise<string> {
   if (value.startsWith("@@")) return value.slice(1);
@@ -129,14 +130,14 @@ async function fileInputs(path: string): Promise<readonly (readonly [string, unk
   });
 }
 
-/** Returns the inputs of `--input`, by name: their values are texts. */
+/** Returns the names of the inputs of `--input`. Their values are texts. */
 export function namesGiven(input: readonly string[] | undefined): ReadonlySet<string> {
   return new Set(input?.map((pair) => pair.slice(0, Math.max(pair.indexOf("="), 0)).trim()));
 }
 
 /**
- * Returns the inputs of a run: those of the file, overridden by single ones. @throws
- * ValidationError
+ * Returns the inputs of a run: the inputs of the file, overridden by single inputs.
+ * @throws ValidationError
  */
 export async function inputsOf(o: {
   readonly input?: readonly string[] | undefined;

@@ -3,7 +3,7 @@ import { printableText } from "../util/printable.js";
 import { ExitCode } from "./exit-codes.js";
 import { endEnsemble, loadEnsemble } from "./load-ensemble.js";
 
-/** `agentensemble dag <file>`: the tasks and their dependencies. */
+/** `agentensemble dag <file>`: prints the tasks and their dependencies. */
 export async function dagCommand(
   file: string,
   o: { readonly json?: boolean },

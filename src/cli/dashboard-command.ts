@@ -30,8 +30,8 @@ const DEFAULT_STORE = "file:./.agentensemble";
 const TRACES = "./traces";
 
 /**
- * Returns the locations of runs: those of the user, otherwise the store of the environment or its
- * default, with the folder of traces, if it exists.
+ * Returns the locations of runs. Default: the store of the environment or its default, and the
+ * folder of traces, if it exists.
  */
 export function placesOf(
   paths: readonly string[],
@@ -47,8 +47,8 @@ export function placesOf(
 }
 
 /**
- * Returns the address of the runs. In the common folder they are in `dashboard`; any other address
- * contains the runs themselves.
+ * Returns the address of the runs. In the common folder, the runs are in `dashboard`. Any other
+ * address contains the runs directly.
  */
 function runsOfDashboard(url: string): string {
   return /^file:(?:.*\/)?\.agentensemble\/?$/s.test(url)
@@ -71,7 +71,7 @@ interface ShownPlaces {
   readonly programs: readonly string[];
 }
 
-/** Runs of programs are stored in `--store`, otherwise in memory only. @throws ValidationError */
+/** Runs of programs are stored in `--store`, otherwise only in memory. @throws ValidationError */
 async function shownOf(paths: readonly string[], o: ServedRunsArguments): Promise<ShownPlaces> {
   const { RunStore: Stores } = await import("../dashboard.js"); // other commands do not load it
   const programs = paths.filter((path) => PROGRAM.test(path));
@@ -89,7 +89,7 @@ async function shownOf(paths: readonly string[], o: ServedRunsArguments): Promis
 }
 
 /**
- * Registers the ensembles of a program. An ensemble without a name gets the name of its file.
+ * Registers the ensembles of a program. An ensemble without a name is named by its file.
  * @throws ValidationError
  */
 async function registerProgram(board: Dashboard, file: string): Promise<readonly LoadedEnsemble[]> {
@@ -99,7 +99,8 @@ async function registerProgram(board: Dashboard, file: string): Promise<readonly
       .replace(/[^\w-]/g, "-")
       .slice(0, 64);
     if (ensemble.name === undefined) accessOf(ensemble).nameIfNone?.(name);
-    board.register(ensemble.name ?? name, ensemble as unknown as Runnable); // an ensemble, as checked
+    // An ensemble, as checked.
+    board.register(ensemble.name ?? name, ensemble as unknown as Runnable);
   }
   return ensembles;
 }
@@ -133,7 +134,8 @@ export async function dashboardCommand(
     const ended = new Promise<void>((resolve) => (end = resolve));
     await interruptible(
       (async () => {
-        const runs = (await store?.list({ limit: 1 }))?.total ?? 0; // an unreadable store is an error here
+        // An unreadable store is an error here.
+        const runs = (await store?.list({ limit: 1 }))?.total ?? 0;
         const url = await board.listen();
         const more = programs.length > 0 ? { ensembles: ensembles.length } : {};
         if (o.json === true) await terminal.json({ url, runs, ...more });

@@ -12,8 +12,8 @@ export interface DevArguments {
 }
 
 /**
- * `agentensemble dev <file>`: runs the ensemble with the dashboard, and again after each change of
- * a file that it imports. Uses the watch mode of Node.js. Ends with Ctrl-C.
+ * `agentensemble dev <file>`: runs the ensemble with the dashboard. Runs it again after each change
+ * of a file that it imports. Uses the watch mode of Node.js. Ends with Ctrl-C.
  */
 export async function devCommand(
   file: string,

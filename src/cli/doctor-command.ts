@@ -73,7 +73,7 @@ export interface DoctorReport {
   readonly traces: { readonly folder: string; readonly writable: boolean };
 }
 
-/** Whether `version` is at least that of a range of the form `>=20.19`. */
+/** Returns whether `version` is at least the version in a range of the form `>=20.19`. */
 function atLeast(version: string, range: string): boolean {
   const numbers = (text: string): readonly number[] =>
     (/\d+(?:\.\d+)*/.exec(text)?.[0] ?? "0").split(".").map(Number);
@@ -102,9 +102,10 @@ function typeScriptLoader(folder: string): string | null {
     : null; // newer than the types of Node 20
 }
 
-/** Examines the machine from the perspective of a program in `folder`. */
+/** Examines the machine for a program in `folder`. */
 export function examine(folder: string): DoctorReport {
-  const framework = installedPackage("agentensemble", folder) ?? ownPackage(); // the copy of the project, if it has one
+  // The copy of the project has precedence.
+  const framework = installedPackage("agentensemble", folder) ?? ownPackage();
   const wanted = framework.engines?.node ?? "";
   const traces = resolve(folder, "traces");
   return {
@@ -179,8 +180,8 @@ function problemsText(problems: readonly SetUpProblem[], terminal: OutputTermina
 }
 
 /**
- * `agentensemble doctor [file]`: the state of the installation; with a file also the problems that
- * prevent a run of its ensemble.
+ * `agentensemble doctor [file]`: prints the state of the installation. With a file, also prints the
+ * problems that prevent a run of its ensemble.
  */
 export async function doctorCommand(
   file: string | undefined,

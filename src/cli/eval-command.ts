@@ -125,12 +125,12 @@ async function writeReports(
   return terminal.modelText(reports.textReport(result, { colour }));
 }
 
-/** The evaluation that a file default-exports. @throws ValidationError */
+/** Returns the evaluation that a file default-exports. @throws ValidationError */
 async function loadEvaluation(file: string): Promise<Evaluation> {
   const { value } = await loadDefault(file);
   const isEvaluation = (value as { readonly [EVALUATION]?: unknown } | undefined)?.[EVALUATION];
   if (isEvaluation === true && typeof asFields(value)?.["run"] === "function")
-    return value as Evaluation; // made by defineEvaluation, perhaps of another copy of the package
+    return value as Evaluation; // created by defineEvaluation of any copy of the package
   throw new ValidationError(
     `The default export of ${preview(file)} must be an evaluation, got: ${preview(value)}`,
     {
@@ -165,7 +165,7 @@ function changesOf(o: EvalArguments): EvaluationChanges {
   };
 }
 
-/** `accuracy=0.9`. @throws ValidationError */
+/** Parses thresholds of the form `accuracy=0.9`. @throws ValidationError */
 function thresholdsOf(given: readonly string[]): readonly Threshold[] {
   return given.map((text) => {
     const at = text.lastIndexOf("=");

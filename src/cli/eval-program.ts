@@ -4,7 +4,7 @@ import type { OutputTerminal } from "./terminal.js";
 import { collect, common, example, EXIT_CODES } from "./command-parts.js";
 import { evalCommand, type EvalArguments } from "./eval-command.js";
 
-/** The command `eval`. */
+/** Adds the command `eval`. */
 export function addEval(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   common(
     program

@@ -5,13 +5,13 @@ import { FileFormatError } from "../contracts/state-errors.js";
 /** The exit codes of the process. `docs/command-line.md` lists them. */
 export const ExitCode = Object.freeze({
   OK: 0,
-  /** The run failed; of `trace diff`: the runs differ. */
+  /** The run failed. For `trace diff`: the runs differ. */
   FAILED: 1,
   /**
    * Invalid arguments, an unusable file, or an ensemble that can't be run: no costs were caused.
    */
   USAGE: 2,
-  /** Of `eval`: trials or scores failed, or the budget ended the evaluation. */
+  /** For `eval`: trials or scores failed, or the budget ended the evaluation. */
   INCOMPLETE: 3,
   /** The run waits for an external event: run the command again later. */
   SUSPENDED: 75,
@@ -19,7 +19,9 @@ export const ExitCode = Object.freeze({
   CANCELLED: 130,
 } as const);
 
-/** Returns the exit code for an error before the run caused costs, or of the command itself. */
+/**
+ * Returns the exit code for an error of the command, or for an error before the run caused costs.
+ */
 export function exitCodeOf(error: unknown): number {
   const causes = [
     ValidationError,

@@ -11,7 +11,8 @@ const TYPESCRIPT = [".ts", ".mts", ".cts"];
 
 /** Whether this version of Node.js strips types (22.18 and later). */
 function nodeLoadsTypeScript(): boolean {
-  return Boolean((process.features as { readonly typescript?: unknown }).typescript); // newer than the types of Node 20
+  // Newer than the types of Node 20.
+  return Boolean((process.features as { readonly typescript?: unknown }).typescript);
 }
 
 /** Checks that `path` is a file that may contain an ensemble. @throws ValidationError */
@@ -45,7 +46,7 @@ async function prepareTypeScript(path: string, given: string): Promise<void> {
   try {
     tsx = createRequire(path)
       .resolve("tsx/esm/api")
-      .replace(/\.cjs$/, ".mjs"); // the form for import() is next to the one for require()
+      .replace(/\.cjs$/, ".mjs"); // the file for import() is next to the file for require()
   } catch {
     if (nodeLoadsTypeScript()) return;
     throw new ValidationError(
@@ -55,7 +56,8 @@ async function prepareTypeScript(path: string, given: string): Promise<void> {
       },
     );
   }
-  const { register } = (await import(pathToFileURL(tsx).href)) as { register(): unknown }; // the documented interface of tsx
+  // The documented interface of tsx.
+  const { register } = (await import(pathToFileURL(tsx).href)) as { register(): unknown };
   register();
 }
 
@@ -75,17 +77,20 @@ function hintFor(error: unknown, path: string): string {
 }
 
 /**
- * Returns the exports of a file of the user. @throws ValidationError for a file that is missing or
- * can't be loaded; errors of the framework unchanged.
+ * Returns the exports of a file of the user.
+ * @throws ValidationError for a file that is missing or can't be loaded; errors of the framework
+ * unchanged.
  */
 export async function importUserFile(given: string): Promise<Readonly<Record<string, unknown>>> {
   const path = resolve(given);
   checkUserFile(path, given);
   if (TYPESCRIPT.includes(extname(path))) await prepareTypeScript(path, given);
   try {
-    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>; // the namespace of a module
+    // The namespace of a module.
+    return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
   } catch (cause) {
-    if (AgentEnsembleError.isInstance(cause)) throw cause; // the error of the ensemble is the most specific one
+    // The error of the ensemble is more specific.
+    if (AgentEnsembleError.isInstance(cause)) throw cause;
     throw new ValidationError(`Can't load ${preview(given)}`, {
       cause,
       hint: hintFor(cause, path),

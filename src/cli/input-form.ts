@@ -27,8 +27,8 @@ export function inputLines(form: JsonSchema): readonly string[] {
 }
 
 /**
- * Converts the text of an input by its schema: as JSON, unless a text is allowed. @throws
- * ValidationError
+ * Converts the text of an input by its schema: as JSON, unless a text is allowed.
+ * @throws ValidationError
  */
 function readAsInput(name: string, text: string, property: unknown): unknown {
   const types = allowedTypes(property);
@@ -44,8 +44,9 @@ function readAsInput(name: string, text: string, property: unknown): unknown {
 }
 
 /**
- * Converts inputs by the schema of an ensemble; `given` are the names whose values are texts of the
- * command line. @throws ValidationError for an unknown name.
+ * Converts inputs by the schema of an ensemble. `given`: the names whose values are texts of the
+ * command line.
+ * @throws ValidationError for an unknown name.
  */
 export function formedInputs(
   form: JsonSchema | undefined,

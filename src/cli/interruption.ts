@@ -3,8 +3,8 @@ import { ExitCode } from "./exit-codes.js";
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Executes `work`. The first SIGINT or SIGTERM calls `cancel`; the second one ends the process at
- * once.
+ * Executes `work`. The first SIGINT or SIGTERM calls `cancel`. The second signal ends the process
+ * immediately.
  */
 export async function interruptible<T>(
   work: Promise<T>,

@@ -20,7 +20,7 @@ import { Store } from "./store.js";
  */
 export class KeptExecution {
   readonly runId: string;
-  /** The plugin that stores the run, and the one that observes it. */
+  /** The plugin that stores the run, and the plugin that observes it. */
   readonly plugins: readonly Plugin[];
   readonly #durable: DurablePlugin;
   readonly #store: Store;
@@ -111,7 +111,7 @@ export class KeptExecution {
     return definePlugin({
       name: "kept-execution",
       apply: ({ hooks }) => {
-        // After the tap of durable(), which rejects if the run can't be executed here.
+        // After the tap of durable(). That tap rejects if the run can't be executed here.
         hooks.beforeRun.tap({ name: "kept-execution", lane: "policy" }, ({ run }) => {
           if (run.id !== this.runId) return;
           this.#isBegun = true;

@@ -4,7 +4,7 @@ import type { CallView, DelegationView, TaskView, ToolView, TraceView } from "./
 import type { Fields } from "../util/objects.js";
 import { asCount, asFields, asList, asText } from "../util/objects.js";
 
-/** The value for durations, which a journal does not contain. */
+/** The value of durations: a journal contains no durations. */
 const UNKNOWN_MS = -1;
 
 /** The entries of one attempt of a task. */
@@ -15,8 +15,8 @@ interface Attempt {
 }
 
 /**
- * Converts a run of a journal to the form of traces: its attempts of tasks in the order of their
- * starts, with delegated tasks below the delegating one. A journal contains no durations.
+ * Converts a run of a journal to the form of traces. The attempts of tasks are in the order of
+ * their starts. Delegated tasks are below the delegating task. A journal contains no durations.
  */
 export function keptTrace(run: KeptRun, entries: readonly KeptEntry[]): TraceView {
   const { result } = run;
@@ -60,7 +60,9 @@ function attemptsIn(entries: readonly KeptEntry[]): readonly Attempt[] {
   return [...byPlace].map(([place, own]) => ({ place, entries: own }));
 }
 
-/** Returns whether an attempt was made on behalf of another one: `lead@1` of `lead@1>call_7@1`. */
+/**
+ * Returns whether an attempt was made on behalf of another attempt: `lead@1>call_7@1` for `lead@1`.
+ */
 function isBelow(place: string, above: string): boolean {
   return place.startsWith(`${above}>`) && !place.slice(above.length + 1).includes(">");
 }
@@ -97,7 +99,7 @@ function keptTaskOf(
     outputTokens: knownSum(calls.map(({ outputTokens }) => outputTokens)),
     cost: null,
     calls,
-    tools: [...tools.values()], // those without a call
+    tools: [...tools.values()], // tools without a model call
     delegations: [
       ...agents.slice(1).map((to, i) => keptTransferOf(agents[i] ?? "", to)),
       ...attempts
@@ -107,7 +109,9 @@ function keptTaskOf(
   };
 }
 
-/** Returns the agents of an attempt in order: each received the task from the previous one. */
+/**
+ * Returns the agents of an attempt in order. Each agent received the task from the previous agent.
+ */
 function agentsInAttempt(calls: readonly (Fields | undefined)[]): readonly string[] {
   const agents: string[] = [];
   for (const call of calls) {
@@ -122,7 +126,7 @@ function knownSum(counts: readonly number[]): number {
   return counts.some((count) => count < 0) ? -1 : counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Returns a model call with its requested tools, which are removed from `tools`. */
+/** Returns a model call with its requested tools. Removes these tools from `tools`. */
 function keptCallOf(call: Fields, tools: Map<string, ToolView>): CallView {
   const response = asFields(call["response"]);
   const usage = asFields(response?.["usage"]);

@@ -9,7 +9,7 @@ import { checkInputNames, namesGiven } from "./arguments.js";
 import { formedInputs } from "./input-form.js";
 import { importUserFile } from "./import-user-file.js";
 
-/** The part of an ensemble that commands use. It is the same in other copies of the package. */
+/** The part of an ensemble that commands use. Equal in other copies of the package. */
 export type LoadedEnsemble = Pick<
   Ensemble,
   "stream" | "resume" | "explain" | "toDag" | "toMermaid"
@@ -29,12 +29,14 @@ function isObjectOrFunction(value: unknown): value is Fields {
   return (typeof value === "object" && value !== null) || typeof value === "function";
 }
 
-/** Checks the methods: the file may import another copy of the package, whose class differs. */
+/**
+ * Checks the methods, because the file may import another copy of the package with another class.
+ */
 export function isEnsemble(value: unknown): value is LoadedEnsemble {
   return isObjectOrFunction(value) && METHODS.every((name) => typeof value[name] === "function");
 }
 
-/** Returns the default export. CommonJS compiled from ES modules has a nested one. */
+/** Returns the default export. CommonJS compiled from ES modules has a nested default export. */
 function defaultOf(exports: Fields): unknown {
   const value = exports["default"];
   return isObjectOrFunction(value) && value["__esModule"] === true && "default" in value
@@ -55,8 +57,8 @@ async function made(make: () => unknown, given: string): Promise<unknown> {
 }
 
 /**
- * Returns the ensemble of a map-reduce with a static tree. @throws ValidationError for a dynamic
- * tree.
+ * Returns the ensemble of a map-reduce with a static tree.
+ * @throws ValidationError for a dynamic tree.
  */
 function unwrapped(value: unknown): unknown {
   if (isEnsemble(value) || !isObjectOrFunction(value) || typeof value["toEnsemble"] !== "function")
@@ -78,8 +80,8 @@ function complaint(exports: Fields, value: unknown, given: string): ValidationEr
 }
 
 /**
- * Returns the default export of a file, or the result of a default-exported function, and the error
- * if it is no ensemble.
+ * Returns the default export of a file, or the result of a default-exported function. Also returns
+ * the error for a value that is not an ensemble.
  */
 export async function loadDefault(
   given: string,
@@ -103,18 +105,21 @@ export async function loadEnsemble(given: string): Promise<LoadedEnsemble> {
   throw error;
 }
 
-/** Returns the internal access to an ensemble. @throws ValidationError if it has none. */
+/**
+ * Returns the internal access to an ensemble. @throws ValidationError for an ensemble without it.
+ */
 export function accessOf(ensemble: LoadedEnsemble): CommandLineAccess {
   const access = (ensemble as { readonly [COMMAND_LINE]?: unknown })[COMMAND_LINE];
-  if (typeof access === "function") return access.call(ensemble) as CommandLineAccess; // the symbol belongs to this package
+  // The symbol belongs to this package.
+  if (typeof access === "function") return access.call(ensemble) as CommandLineAccess;
   throw new ValidationError("The default export looks like an Ensemble but was not made by one", {
     hint: "Export the Ensemble itself, made by a version of agentensemble that has this command.",
   });
 }
 
 /**
- * Converts inputs by the schema of the ensemble. @throws ValidationError for an unknown input, and
- * for invalid JSON.
+ * Converts inputs by the schema of the ensemble.
+ * @throws ValidationError for an unknown input, and for invalid JSON.
  */
 export function formedFor(
   ensemble: LoadedEnsemble,
@@ -124,12 +129,12 @@ export function formedFor(
   const access = accessOf(ensemble);
   const form = access.inputSchema?.();
   if (form === undefined) checkInputNames(input, access.inputNames());
-  return formedInputs(form, inputs, namesGiven(input)); // names of run options among them are reported by the run
+  return formedInputs(form, inputs, namesGiven(input)); // the run reports names of run options
 }
 
 /**
- * Disposes of the kernel of an ensemble, even if the file created it, because the process is about
- * to end.
+ * Disposes of the kernel of an ensemble before the process ends, even if the file created the
+ * kernel.
  */
 export async function endEnsemble(ensemble: LoadedEnsemble | undefined): Promise<void> {
   if (ensemble !== undefined && COMMAND_LINE in ensemble) await accessOf(ensemble).end();

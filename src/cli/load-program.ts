@@ -19,10 +19,10 @@ export interface LoadedProgram {
 }
 
 /**
- * Returns the ensembles that a file default-exports: one, a record of them, or a program. An
- * ensemble without a name gets its key.
- * @throws ValidationError for a file that exports none, and for a key that differs from the name of
- * its ensemble.
+ * Returns the ensembles that a file default-exports: one ensemble, a record of ensembles, or a
+ * program. The key is the name of an ensemble without a name.
+ * @throws ValidationError for a file that exports no ensemble, and for a key that differs from the
+ * name of its ensemble.
  */
 export async function loadProgram(given: string): Promise<LoadedProgram> {
   const { value, complaint } = await loadDefault(given);
@@ -33,7 +33,8 @@ export async function loadProgram(given: string): Promise<LoadedProgram> {
   if (entries.length === 0 || !entries.every(([, one]) => isEnsemble(one))) throw complaint;
   return {
     ensembles: entries.map(([key, one]) => named(startable(one, given), key)),
-    queues: exported === record ? undefined : (exported?.["queues"] as LoadedProgram["queues"]), // checked by defineProgram()
+    // Checked by defineProgram().
+    queues: exported === record ? undefined : (exported?.["queues"] as LoadedProgram["queues"]),
   };
 }
 
@@ -57,8 +58,8 @@ function named(ensemble: StartableEnsemble, key: string): StartableEnsemble {
 }
 
 /**
- * Returns the ensemble of a program with this name; without a name, the only one. @throws
- * ValidationError
+ * Returns the ensemble of a program with this name. Without a name, returns the only ensemble.
+ * @throws ValidationError
  */
 export function ensembleNamed(
   ensembles: readonly StartableEnsemble[],

@@ -8,7 +8,7 @@ import { OutputTerminal } from "./terminal.js";
 
 const UNSETTLED = 13; // Node's code for a module whose top-level await never settles
 
-/** Whether errors are shown with stack traces. */
+/** Returns whether errors are shown with stack traces. */
 function isVerbose(argv: readonly string[]): boolean {
   return argv.includes("--verbose") || (process.env["DEBUG"] ?? "") !== "";
 }
@@ -29,7 +29,8 @@ async function report(
   }
   const say = (): Promise<void> => terminal.message(errorText(error, terminal));
   if (argv.includes("--json"))
-    await terminal.json({ error: errorJson(error) }).catch(say); // it may have been that which failed
+    // The output of JSON may have failed.
+    await terminal.json({ error: errorJson(error) }).catch(say);
   else await say();
   return exitCodeOf(error);
 }
@@ -48,8 +49,8 @@ const argv = process.argv.slice(2);
 const terminal = new OutputTerminal(isVerbose(argv));
 let ended = false;
 
-// The program of the user may leave the event loop without work while the command still waits for
-// it; Node would end without a message.
+// The event loop may have no more work while the command waits for the program of the user. Node.js
+// would then end without a message.
 process.once("exit", (code) => {
   if (ended || (code !== 0 && code !== UNSETTLED)) return;
   writeSync(
@@ -66,4 +67,4 @@ process.once("uncaughtException", (error) => {
 const code = await main(argv, terminal);
 await terminal.flush();
 ended = true;
-process.exit(code); // open handles of the program must not keep a finished command alive
+process.exit(code); // open handles of the program must not delay the end

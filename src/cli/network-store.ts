@@ -6,7 +6,7 @@ import { ValidationError } from "../contracts/errors.js";
 export interface NetworkStore {
   /** Whether several processes can use it concurrently. */
   readonly isShared: boolean;
-  /** The address of the runs in the same storage; `undefined` if it stores none. */
+  /** The address of the runs in the same storage. `undefined` if the storage keeps no runs. */
   readonly journal: string | undefined;
   open(): Promise<NetworkBackend>;
 }
@@ -28,8 +28,8 @@ const FORMS =
   "Use file:<folder>, pglite:<folder>, postgres://host:5432/database, redis://host:6379 or nats://host:4222.";
 
 /**
- * Returns the store of an address, which may contain a password. @throws ValidationError for an
- * invalid address.
+ * Returns the store of an address. The address may contain a password.
+ * @throws ValidationError for an invalid address.
  */
 export function networkStoreAt(url: string): NetworkStore {
   const scheme = /^([a-z][a-z\d+.-]*):/i.exec(url)?.[1]?.toLowerCase();
@@ -55,8 +55,8 @@ function fileStore(url: string): NetworkStore {
 }
 
 /**
- * Returns whether a folder is the common folder, which has the requests in `network` and the runs
- * in `runs`.
+ * Returns whether a folder is the common folder, with the requests in `network` and the runs in
+ * `runs`.
  */
 function isWhole(folder: string): boolean {
   return /(?:^|\/)\.agentensemble\/?$/s.test(folder);

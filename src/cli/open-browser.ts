@@ -7,8 +7,8 @@ const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = {
 };
 
 /**
- * Opens a page in the browser of the user. Returns whether a command was started for it. The
- * fragment is left out, because other users of the machine can read the arguments of a command.
+ * Opens a page in the browser of the user. Returns whether a command was started. Omits the
+ * fragment, because other users of the machine can read the arguments of a command.
  */
 export function openInBrowser(page: string): Promise<boolean> {
   const url = new URL(page);

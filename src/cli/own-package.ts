@@ -15,7 +15,8 @@ export interface InstalledPackage extends PackageFile {
 }
 
 function packageIn(folder: string): InstalledPackage {
-  const file = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as PackageFile; // the format of npm
+  // The format of npm.
+  const file = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as PackageFile;
   return { ...file, folder };
 }
 
@@ -24,7 +25,9 @@ export function ownPackage(): InstalledPackage {
   return packageIn(dirname(createRequire(import.meta.url).resolve("agentensemble/package.json")));
 }
 
-/** Returns a package as code in `folder` would resolve it; `undefined` if it is not installed. */
+/**
+ * Returns the package that code in `folder` would load. Returns `undefined` if it is not installed.
+ */
 export function installedPackage(name: string, folder: string): InstalledPackage | undefined {
   const folders = createRequire(join(folder, "package.json")).resolve.paths(name) ?? [];
   const found = folders

@@ -6,7 +6,7 @@ import { drawsOver, showsUnicode } from "../plugins/observability/console/consol
 import { LiveProgress } from "../plugins/observability/console/live-progress.js";
 import type { TerminalStream } from "../plugins/observability/console/live-region.js";
 
-/** The command prints the error of the run itself. */
+/** The command prints the error of the run, not the progress. */
 const SILENT = { errors: false };
 
 /** Shows only the warnings of a run. Ends with the events. */
@@ -20,8 +20,8 @@ export async function showWarnings(
 }
 
 /**
- * Writes the output, except between the question and the answer of a review, because the user types
- * at the same terminal.
+ * Writes the output. Writes nothing between the question and the answer of a review, because the
+ * user types at the same terminal.
  */
 class HeldTarget {
   readonly #held: string[] = [];
@@ -42,8 +42,8 @@ class HeldTarget {
 }
 
 /**
- * Shows the events of a run in place on a terminal, otherwise as lines. Ends with the events. With
- * `holdsWhileAsked` nothing is written while a review waits.
+ * Shows the events of a run in place on a terminal, otherwise as lines. Ends with the events.
+ * `holdsWhileAsked`: writes nothing while a review waits.
  */
 export async function showProgress(
   events: AsyncIterable<EnsembleEvent>,

@@ -14,7 +14,7 @@ export interface QueueArguments {
   readonly json?: boolean | undefined;
 }
 
-/** `agentensemble queue ls`: the waiting, running and dead requests. */
+/** `agentensemble queue ls`: lists the waiting, running and dead requests. */
 export async function queueListCommand(
   place: string,
   { json, store }: QueueArguments,
@@ -41,7 +41,7 @@ async function storedDepth(store: string, ensemble: string): Promise<Fields> {
   return { ensemble, ...(await new StoreQueue(store, ensemble).depth()) };
 }
 
-/** `agentensemble queue dead`: the dead letters with their reasons. */
+/** `agentensemble queue dead`: lists the dead letters with their reasons. */
 export async function queueDeadCommand(
   place: string,
   { json, store }: QueueArguments,
@@ -91,7 +91,7 @@ async function servedRedrive(url: string, requestId: string): Promise<Fields> {
   return client.require(await client.ask(path, { body: {} }));
 }
 
-/** `agentensemble queue cancel`: ends a request, whether it waits or a process executes it. */
+/** `agentensemble queue cancel`: ends a waiting or running request. */
 export async function queueCancelCommand(
   ensemble: string,
   requestId: string,

@@ -22,7 +22,7 @@ function checkReadable(path: string): void {
   }
 }
 
-/** `agentensemble replay <recording> <file>`: the run of a recording, without models. */
+/** `agentensemble replay <recording> <file>`: repeats the run of a recording, without models. */
 export async function replayCommand(
   recording: string,
   file: string,
@@ -31,6 +31,7 @@ export async function replayCommand(
 ): Promise<number> {
   checkReadable(recording);
   const { replayFrom } = await import("../replay.js");
-  const plugin = replayFrom(recording, { onMiss: onMiss as "fail" | "live" | undefined }); // replayFrom checks it
+  // ReplayFrom checks it.
+  const plugin = replayFrom(recording, { onMiss: onMiss as "fail" | "live" | undefined });
   return runCommand(file, o, terminal, [plugin]);
 }

@@ -53,8 +53,8 @@ function messagesOf(chain: readonly unknown[], shown: Shown): readonly string[] 
 }
 
 /**
- * Returns the page about the error that began the chain. The message of a ValidationError is as
- * complete as its page.
+ * Returns the page about the first error of the chain. Omits the page of a ValidationError, because
+ * its message is as complete.
  */
 function docsOf(chain: readonly unknown[]): string | undefined {
   const error = chain.findLast((e) => AgentEnsembleError.isInstance(e));
@@ -63,7 +63,10 @@ function docsOf(chain: readonly unknown[]): string | undefined {
     : `${SITE}/errors/${error.code}.html`;
 }
 
-/** Formats an error for people: what happened, why, what to do. Stack traces only on request. */
+/**
+ * Formats an error for people: the event, the causes, the advice. Adds stack traces only on
+ * request.
+ */
 export function errorText(error: unknown, { paintMessage, verbose }: OutputTerminal): string {
   const chain = chainOf(error);
   const shown = shownOf(error);

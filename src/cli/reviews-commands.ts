@@ -12,7 +12,7 @@ import { reviewText } from "./review-text.js";
 import { shellWord } from "./shell-word.js";
 import { Store } from "./store.js";
 
-/** `agentensemble reviews list`. */
+/** `agentensemble reviews list`: lists the open reviews. */
 export async function reviewsListCommand(
   o: RunsArguments,
   terminal: OutputTerminal,

@@ -74,7 +74,7 @@ async function runOptionsOf(ensemble: LoadedEnsemble, o: ExecutionArguments): Pr
   };
 }
 
-/** Returns the reason why the trace was not written. It must not prevent the result. */
+/** Writes the trace. Returns the error of a failure, because the result must still be shown. */
 async function saveTrace({ trace }: EnsembleOutput, path: string | undefined): Promise<unknown> {
   try {
     if (path !== undefined) await trace.save(path);
@@ -95,7 +95,8 @@ async function finish(
   if (o.json === true)
     await terminal.json({ ...runJson(output, o.trace, unsaved), ...(await kept?.json(output)) });
   else {
-    const isWaiting = kept !== undefined && exitReason === "SUSPENDED"; // it concludes with the questions
+    // `conclude` prints the questions.
+    const isWaiting = kept !== undefined && exitReason === "SUSPENDED";
     if (error !== undefined && !isWaiting) await terminal.message(errorText(error, terminal));
     if (unsaved !== undefined) await terminal.message(errorText(unsaved, terminal));
     else if (o.trace !== undefined) await terminal.message(`Trace: ${o.trace}`);
@@ -112,8 +113,9 @@ async function recordersOf({ record }: ExecutionArguments): Promise<readonly Plu
 }
 
 /**
- * Whether reviews are answered at the terminal; by default if standard input and output are
- * terminals. @throws ValidationError
+ * Returns whether reviews are answered at the terminal. Default: true if standard input and output
+ * are terminals.
+ * @throws ValidationError
  */
 function asksHere({ review }: ExecutionArguments): boolean {
   if (review === undefined) return process.stdin.isTTY && process.stdout.isTTY;
@@ -129,7 +131,8 @@ async function addTerminal(ensemble: LoadedEnsemble, o: ExecutionArguments): Pro
     addPlugin(ensemble, terminalReviews({ input: process.stdin, output: process.stderr }));
     return true;
   } catch (error) {
-    if (o.review === undefined && ValidationError.isInstance(error)) return false; // the ensemble was already used, and the option was not given
+    // The ensemble was already used, and the option was not given.
+    if (o.review === undefined && ValidationError.isInstance(error)) return false;
     throw error;
   }
 }
@@ -160,7 +163,8 @@ async function attachDashboard(
 }
 
 /**
- * Makes the command store the run. Returns the execution, or `undefined` if the run is not stored.
+ * Adds the plugins that store the run. Returns the execution, or `undefined` if the run is not
+ * stored.
  */
 async function addKeeping(
   ensemble: LoadedEnsemble,
@@ -233,7 +237,7 @@ export async function executeFile(
   }
 }
 
-/** `agentensemble run <file>`; with `plugins` also the variants of other commands. */
+/** `agentensemble run <file>`. Other commands pass `plugins`. */
 export async function runCommand(
   file: string,
   o: RunArguments,

@@ -7,13 +7,13 @@ import { interruptible } from "./interruption.js";
 
 /** Options of commands that show their run on a dashboard. */
 export interface DashboardArguments {
-  /** The port; `true` for the default one. */
+  /** The port. `true`: the default port. */
   readonly dashboard?: string | true | undefined;
   readonly stay?: boolean | undefined;
 }
 
 const LOOK_MS = 250;
-/** A page that is reloaded is disconnected for a moment. */
+/** Time in ms for which a page may be disconnected, for example by a reload. */
 const AWAY_MS = 3_000;
 
 /** @throws ValidationError for an invalid port, and for `--stay` without `--dashboard` */

@@ -29,14 +29,15 @@ function taskJson({
 }
 
 /**
- * Returns the sums only: records of single calls are in the trace, those of tasks with the tasks.
+ * Returns only the sums. The trace contains the records of calls, and the tasks contain their
+ * metrics.
  */
 function totals({ ledger: _ledger, tasks: _tasks, ...sums }: ExecutionMetrics): JsonFields {
   return sums;
 }
 
 /**
- * Returns a run in the form of `--json`. `parsed` is the value of the last completed task;
+ * Returns a run in the form of `--json`. `parsed` is the value of the last completed task.
  * `unsaved` is the reason why there is no file at `tracePath`.
  */
 export function runJson(

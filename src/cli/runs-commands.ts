@@ -35,7 +35,7 @@ export interface FilterArguments extends RunsArguments {
   readonly poisoned?: boolean | undefined;
 }
 
-/** @throws ValidationError for a status that there is not, a tag without a value, and what is no age. */
+/** @throws ValidationError for an unknown status, a tag without a value, and an invalid age. */
 function filterOf({ status, ensemble, tag, olderThan, poisoned }: FilterArguments): KeptRunFilter {
   requireOneOf("--status", status, STATUSES);
   return {
@@ -65,7 +65,7 @@ export async function knownRun(
   });
 }
 
-/** `agentensemble runs list`. */
+/** `agentensemble runs list`: lists stored runs. */
 export async function runsListCommand(
   o: FilterArguments & { readonly limit?: string | undefined; readonly after?: string | undefined },
   terminal: OutputTerminal,
@@ -86,7 +86,7 @@ export async function runsListCommand(
   return ExitCode.OK;
 }
 
-/** `agentensemble runs show`. */
+/** `agentensemble runs show`: prints a stored run. */
 export async function runsShowCommand(
   runId: string,
   o: RunsArguments & { readonly entries?: boolean | undefined },
@@ -112,7 +112,7 @@ function journalLine({ at, execution, kind, key }: KeptEntry): string {
   return `  ${printableLine(at, 40)} execution ${execution} ${kind.padEnd(6)} ${printableLine(key)}`;
 }
 
-/** `agentensemble runs cancel`. */
+/** `agentensemble runs cancel`: cancels a stored run. */
 export async function runsCancelCommand(
   runId: string,
   o: RunsArguments & { readonly reason?: string | undefined },
@@ -135,7 +135,7 @@ export async function runsCancelCommand(
   return isCancelled ? ExitCode.OK : ExitCode.FAILED;
 }
 
-/** `agentensemble runs fork`. */
+/** `agentensemble runs fork`: stores a new run from a part of a run. */
 export async function runsForkCommand(
   runId: string,
   o: RunsArguments & { readonly from?: string | undefined; readonly runId?: string | undefined },
@@ -158,7 +158,7 @@ export async function runsForkCommand(
   return ExitCode.OK;
 }
 
-/** `agentensemble runs settle`. */
+/** `agentensemble runs settle`: settles a tool call in doubt. */
 export async function runsSettleCommand(
   runId: string,
   key: string,
@@ -184,7 +184,8 @@ export async function runsSettleCommand(
 }
 
 /**
- * `agentensemble runs delete`: runs by their ids, or all matching runs that no process executes.
+ * `agentensemble runs delete`: deletes runs by their ids, or all matching runs that no process
+ * executes.
  */
 export async function runsDeleteCommand(
   runIds: readonly string[],
@@ -211,7 +212,8 @@ async function deleteEach(
   runIds: readonly string[],
   store: Store,
 ): Promise<number> {
-  for (const runId of runIds) await knownRun(runs, runId, store); // nothing is deleted if one id is misspelt
+  // Nothing is deleted if one id is misspelt.
+  for (const runId of runIds) await knownRun(runs, runId, store);
   for (const runId of runIds) await runs.delete(runId);
   return runIds.length;
 }

@@ -23,7 +23,7 @@ function resumed(ensemble: LoadedEnsemble, runId: string, options: RunOptions): 
   };
 }
 
-/** `agentensemble runs resume <file> <run-id>`. */
+/** `agentensemble runs resume <file> <run-id>`: continues a stored run. */
 export async function runsResumeCommand(
   file: string,
   runId: string,

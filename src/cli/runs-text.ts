@@ -9,7 +9,7 @@ import { savedText } from "./kept-execution.js";
 import { linesToAnswer } from "./review-text.js";
 import { shellWord } from "./shell-word.js";
 
-/** Replaces texts without a key. */
+/** Replaces encrypted texts if the key is unknown. */
 const SEALED = "sealed: set AGENTENSEMBLE_STORE_KEY";
 
 const STYLES: Readonly<Record<KeptRun["status"], Style>> = {
@@ -29,8 +29,8 @@ export interface ShownRun {
 }
 
 /**
- * Returns whether the texts of the run are encrypted without a known key. The hash of the inputs is
- * one of these texts.
+ * Returns whether the texts of the run are encrypted and the key is unknown. The hash of the inputs
+ * is one of these texts.
  */
 function areTextsSealed({ inputsHash }: KeptRun): boolean {
   return inputsHash === "";

@@ -14,9 +14,9 @@ export interface ServeArguments {
   readonly host?: string | undefined;
   /** The storage of requests and results. Default: in memory. */
   readonly store?: string | undefined;
-  /** Also stores the runs in it. */
+  /** Whether the runs are also stored in `store`. */
   readonly durable?: boolean | undefined;
-  /** The number of serving processes. Default: this one. */
+  /** The number of serving processes. Default: only this process. */
   readonly workers?: string | undefined;
   readonly allowedHost?: readonly string[] | undefined;
   readonly json?: boolean | undefined;
@@ -82,7 +82,7 @@ function startOptionsOf(o: ServeArguments): StartOptions {
   };
 }
 
-/** @throws ValidationError naming the requirements of an address that other machines reach. */
+/** @throws ValidationError with the requirements of an address that other machines can reach. */
 function requireReachable(host: string, names: unknown, callers: unknown): void {
   if (callers === undefined)
     throw new ValidationError(`--host ${host} needs callers, since other machines reach it`, {

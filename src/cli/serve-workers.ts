@@ -17,7 +17,7 @@ export interface ReadyServices {
   readonly ready: readonly unknown[];
 }
 
-/** The processes of `agentensemble serve --workers`, which share the listeners. */
+/** The processes of `agentensemble serve --workers`. They share the listeners. */
 export class ServeWorkers {
   readonly #count: number;
   readonly #terminal: OutputTerminal;
@@ -32,13 +32,13 @@ export class ServeWorkers {
 
   /**
    * Starts the processes, and returns when all have ended. `show` receives the services of the
-   * first one when all are ready.
+   * first process when all processes are ready.
    */
   async run(show: (services: readonly unknown[]) => Promise<void>): Promise<number> {
     const leave = this.#stopOnSignals();
     try {
       const first = this.#kept();
-      const services = await first.ready; // alone, so that a problem of the file is printed once
+      const services = await first.ready; // first alone: a problem of the file is printed once
       if (services === undefined) return await first.ended;
       const others = Array.from({ length: this.#count - 1 }, () => this.#kept());
       const starts = await Promise.all(others.map(({ ready }) => ready));
@@ -51,8 +51,8 @@ export class ServeWorkers {
   }
 
   /**
-   * Keeps one process running. `ready` resolves with the services of its first process; `undefined`
-   * if that one ends before.
+   * Keeps one process running. `ready` resolves with the services of its first process, or with
+   * `undefined` if this process ends before.
    */
   #kept(): {
     readonly ready: Promise<readonly unknown[] | undefined>;
@@ -64,8 +64,8 @@ export class ServeWorkers {
   }
 
   /**
-   * Resolves when the command stops and the process has ended, or with the exit code of a first
-   * process that was never ready.
+   * Resolves when the command stops and the process has ended. If the first process was never
+   * ready, resolves with its exit code.
    */
   async #fill(isReady: (services: readonly unknown[] | undefined) => void): Promise<number> {
     const { signal } = this.#stopping;
@@ -95,7 +95,8 @@ export class ServeWorkers {
       if (ready === undefined) return;
       services = true;
       isReady(asList(ready));
-      if (this.#stopping.signal.aborted) worker.send(STOP); // the first signal may have come too early
+      // The first signal may have come too early.
+      if (this.#stopping.signal.aborted) worker.send(STOP);
     });
     return new Promise((resolve) => {
       worker.once("exit", (status: number | null, ending: NodeJS.Signals | null) => {
@@ -106,7 +107,7 @@ export class ServeWorkers {
     });
   }
 
-  /** The first signal lets all processes finish their work. The second one ends them. */
+  /** At the first signal, all processes may finish their work. The second signal ends them. */
   #stopOnSignals(): () => void {
     const onSignal = (signal: NodeJS.Signals): void => {
       if (this.#stopping.signal.aborted) {

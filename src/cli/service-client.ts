@@ -67,7 +67,10 @@ export class ServiceClient {
     return { status: response.status, body: jsonFields(text) };
   }
 
-  /** @throws ValidationError for a request that the service refuses, NetworkError if it may succeed later. */
+  /**
+   * @throws ValidationError for a request that the service refuses; NetworkError if the request may
+   * succeed later.
+   */
   require({ status, body }: ServiceAnswer): Fields {
     if (status < 400) return body;
     const reason = asText(body["message"]) || `status ${status}`;
@@ -84,7 +87,7 @@ export class ServiceClient {
   }
 }
 
-/** Returns the fields of a JSON object; none for any other text. */
+/** Returns the fields of a JSON object. Returns no fields for any other text. */
 function jsonFields(text: string): Fields {
   try {
     return asFields(JSON.parse(text)) ?? {};

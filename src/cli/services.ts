@@ -14,7 +14,7 @@ import { storeKeys } from "./store.js";
 
 /** Settings for starting the ensembles of a file. */
 export interface ServicePlan {
-  /** Default: in memory. */
+  /** The storage of requests. Default: in memory. */
   readonly store: NetworkStore | undefined;
   /** Whether runs are stored in the store. */
   readonly keepsRuns: boolean;

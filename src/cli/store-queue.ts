@@ -20,7 +20,7 @@ export class StoreQueue {
     return this.#use(({ queue }) => queue.deadLetters(this.#ensemble));
   }
 
-  /** @throws ValidationError for a request that is no dead letter. */
+  /** @throws ValidationError for a request that is not a dead letter. */
   redrive(requestId: string): Promise<void> {
     return this.#use(async (backend) => {
       const { redriveLetter } = await import("../network.js");

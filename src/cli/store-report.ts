@@ -18,8 +18,8 @@ export interface StoreReport {
   /** The reason why the store can't be used. */
   readonly error?: unknown;
   /**
-   * Of a usable store: the number of runs, and the number of unfinished runs that no process
-   * executes.
+   * The number of runs, and the number of unfinished runs that no process executes. Absent for an
+   * unusable store.
    */
   readonly runs?: { readonly total: number; readonly withoutProcess: number } | undefined;
 }

@@ -24,9 +24,9 @@ interface JournalAccess {
  * current folder.
  */
 export class Store {
-  /** May contain a password: only for the journal. */
+  /** The complete access data, only for the journal. May contain a password. */
   readonly access: JournalAccess;
-  /** Without a password. */
+  /** The address without a password. */
   readonly shown: string;
   /**
    * The option with which another command uses the same store. Empty if the store comes from the
@@ -48,8 +48,8 @@ export class Store {
   }
 
   /**
-   * Executes `work` with the runs of the store. @throws the errors of `work`; ValidationError for
-   * an invalid address; JournalError.
+   * Executes `work` with the runs of the store.
+   * @throws the errors of `work`; ValidationError for an invalid address; JournalError.
    */
   async use<T>(work: (runs: KeptRuns) => Promise<T>): Promise<T> {
     const { connectRuns } = await import("../durability.js"); // other commands do not load it
@@ -64,7 +64,7 @@ export class Store {
     }
   }
 
-  /** Returns the error, with advice if it has none. */
+  /** Returns the error. Adds advice to an error without advice. */
   explained(error: unknown): unknown {
     if (!JournalError.isInstance(error) || error.hint !== undefined) return error;
     return new JournalError(error.message, {
@@ -83,7 +83,7 @@ export function addressGiven(
   return store ?? (variable === "" ? undefined : variable);
 }
 
-/** Returns the keys of AGENTENSEMBLE_STORE_KEY: the first one encrypts, all decrypt. */
+/** Returns the keys of AGENTENSEMBLE_STORE_KEY. The first key encrypts. All keys decrypt. */
 export function storeKeys(
   environment: NodeJS.ProcessEnv = process.env,
 ): Pick<JournalAccess, "encryptionKey"> {
@@ -94,8 +94,8 @@ export function storeKeys(
 const FORMS = "Use file:<folder>, pglite:<folder> or postgres://host:5432/database.";
 
 /**
- * Returns the address of the runs. In the common folder they are in `runs`; any other address
- * contains the runs themselves.
+ * Returns the address of the runs. In the common folder, the runs are in `runs`. Any other address
+ * contains the runs directly.
  */
 function runsIn(url: string): string {
   return /^file:(?:.*\/)?\.agentensemble\/?$/s.test(url) ? `${url.replace(/\/$/, "")}/runs` : url;

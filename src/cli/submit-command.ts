@@ -34,8 +34,8 @@ type Priority = (typeof PRIORITIES)[number];
 const LONGEST_MS = 2_000_000_000;
 
 /**
- * `agentensemble submit`: requests a run of an ensemble of a file from a worker. The id of the
- * request is that of the run.
+ * `agentensemble submit`: requests a run of an ensemble of a file from a worker. The id of the run
+ * equals the id of the request.
  */
 export async function submitCommand(
   file: string,
@@ -80,7 +80,8 @@ async function requestOfFile(
     const ensemble = ensembleNamed(ensembles, name);
     const inputs = formedFor(ensemble, given, o);
     const to = ensemble.name ?? "";
-    const priority = (wanted as Priority | undefined) ?? queueOptionsOf(queues, to).priority; // checked above
+    // Checked above.
+    const priority = (wanted as Priority | undefined) ?? queueOptionsOf(queues, to).priority;
     return {
       v: WORK_VERSION,
       requestId: o.runId ?? uuidGenerator.next(),

@@ -58,6 +58,7 @@ export function submittedProgress(
       const value = message[name];
       return [name, typeof value === typeof absent ? value : absent];
     });
-    printer.handle({ ...Object.fromEntries(known), type, runId } as EnsembleEvent); // with all printed fields
+    // With all printed fields.
+    printer.handle({ ...Object.fromEntries(known), type, runId } as EnsembleEvent);
   };
 }

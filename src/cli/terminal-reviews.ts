@@ -33,8 +33,8 @@ class Spending {
 }
 
 /**
- * Asks at the terminal for the reviews of an ensemble without a review handler, only for its runs,
- * and shows the tokens and the cost so far.
+ * Asks at the terminal for the reviews of an ensemble without a review handler. Ignores reviews of
+ * other ensembles' runs. Shows the tokens and the cost so far.
  */
 export function terminalReviews({ input, output }: Streams): Plugin {
   const spending = new Spending();
@@ -42,7 +42,8 @@ export function terminalReviews({ input, output }: Streams): Plugin {
   const open = new Map<string, AbortController>();
   const decide = ReviewHandler.console({ input, output });
   const answer = async (store: ReviewStore, review: StoredReview): Promise<void> => {
-    if (!runs.has(review.runId) || open.has(review.reviewId)) return; // a store may have the runs of other processes
+    // A store may have the runs of other processes.
+    if (!runs.has(review.runId) || open.has(review.reviewId)) return;
     const asking = new AbortController();
     open.set(review.reviewId, asking);
     try {
@@ -75,7 +76,8 @@ export function terminalReviews({ input, output }: Streams): Plugin {
           if (event.type === "ensemble_started") runs.add(event.runId);
           if (event.type === "run_resumed") void answerKept(event.runId);
           if (event.type === "usage_recorded") spending.add(event);
-          if (event.type === "review_resolved") open.get(event.reviewId)?.abort(); // answered elsewhere, too late, or expired
+          // Answered in another way, or expired.
+          if (event.type === "review_resolved") open.get(event.reviewId)?.abort();
         },
         { only: ["ensemble_started", "run_resumed", "usage_recorded", "review_resolved"] },
       );

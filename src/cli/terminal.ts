@@ -10,7 +10,7 @@ const NOBODY_READS = new Set<unknown>(["EPIPE", "ERR_STREAM_DESTROYED"]);
 type StreamWrite = (text: string, done: (error?: Error | null) => void) => unknown;
 
 function writerOf(stream: NodeJS.WriteStream, write: StreamWrite): Write {
-  stream.on("error", () => undefined); // the writer of the text receives it too
+  stream.on("error", () => undefined); // the writer of the text also receives the error
   return (text) =>
     new Promise((resolve, reject) => {
       write(text, (error?: (Error & { readonly code?: string }) | null) => {
@@ -25,17 +25,17 @@ function coloursOn(stream: NodeJS.WriteStream): boolean {
 }
 
 /**
- * The output of a command. Results go to standard output; everything else goes to standard error,
- * including the output of the user's program, so that standard output contains only the result.
+ * The output of a command. Standard output contains only the result. All other output goes to
+ * standard error, including the output of the user's program.
  */
 export class OutputTerminal {
   readonly #out: Write = writerOf(process.stdout, process.stdout.write.bind(process.stdout));
-  /** Uses the current `write`: while tasks are shown in place, it writes above them. */
+  /** Uses the current `write`. While tasks are shown in place, this function writes above them. */
   readonly #err: Write = writerOf(process.stderr, (text, done) => process.stderr.write(text, done));
   readonly #isTerminal = process.stdout.isTTY === true;
-  /** For results. */
+  /** The colours of results. */
   readonly paint: Paint = painter(coloursOn(process.stdout));
-  /** For messages. */
+  /** The colours of messages. */
   readonly paintMessage: Paint = painter(coloursOn(process.stderr));
 
   constructor(
@@ -43,20 +43,20 @@ export class OutputTerminal {
     readonly verbose: boolean,
   ) {}
 
-  /** From now on `process.stdout.write`, and so `console.log`, writes to standard error. */
+  /** Redirects `process.stdout.write`, and therefore `console.log`, to standard error. */
   keepOutputForResults(): void {
     process.stdout.write = process.stderr.write.bind(process.stderr);
   }
 
   /**
-   * Writes a result as text. On a terminal control characters are removed; otherwise the text is
+   * Writes a result as text. On a terminal, removes control characters. Otherwise the text is
    * unchanged.
    */
   text(text: string): Promise<void> {
     return this.#out(text.endsWith("\n") ? text : `${text}\n`);
   }
 
-  /** Does the same for text of a model. */
+  /** Writes text of a model as a result, in the same way as `text`. */
   modelText(text: string): Promise<void> {
     return this.text(this.#isTerminal ? printableText(text) : text);
   }

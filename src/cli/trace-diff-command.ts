@@ -40,7 +40,7 @@ function taskLines(task: TaskDifference, paint: Paint): readonly string[] {
   ];
 }
 
-/** Formats two texts one below the other; nothing if they are equal. */
+/** Formats two texts one below the other. Returns nothing if they are equal. */
 function pairLines(
   head: string,
   texts: readonly [string | null, string | null] | null,
@@ -83,7 +83,7 @@ function differenceText(d: TraceDifference, paint: Paint): string {
   ].join("\n");
 }
 
-/** `agentensemble trace diff <a> <b>`: two runs side by side. */
+/** `agentensemble trace diff <a> <b>`: compares two runs. */
 export async function traceDiffCommand(
   a: string,
   b: string,

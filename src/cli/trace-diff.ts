@@ -8,9 +8,9 @@ export interface RunMeasures extends SpentInTrace {
 }
 
 /**
- * The comparison of a task in two runs. `difference` contains the first lines of the outputs that
- * differ, `tools` the first tool calls or delegations, `prompts` the first lines of the prompts, and
- * `models` the called models.
+ * The comparison of a task in two runs. Each field contains the first difference: `difference`
+ * lines of the outputs, `tools` tool calls or delegations, `prompts` lines of the prompts. `models`
+ * contains the called models.
  */
 export interface TaskDifference {
   readonly taskId: string;
@@ -24,7 +24,7 @@ export interface TaskDifference {
   readonly models: readonly [string, string] | null;
 }
 
-/** An input that differs between two runs; `null` if a run has none of that name. */
+/** An input that differs between two runs. `null` if a run has no input with this name. */
 export interface InputDifference {
   readonly name: string;
   readonly values: readonly [string | null, string | null];
@@ -42,7 +42,10 @@ export interface TraceDifference {
   readonly tasks: readonly TaskDifference[];
 }
 
-/** Returns tasks by id and attempt; a task repeated by a loop gets a number for each repetition. */
+/**
+ * Returns tasks by id and attempt. The key of a task repeated by a loop contains the number of the
+ * repetition.
+ */
 function keyed(tasks: readonly TaskView[]): ReadonlyMap<string, TaskView> {
   const byKey = new Map<string, TaskView>();
   const times = new Map<string, number>();
@@ -124,7 +127,7 @@ function firstPart(task: TaskDifference): string | undefined {
   return outcome[0] === outcome[1] ? "output" : "outcome";
 }
 
-/** Returns the first difference of two runs: their inputs come before their tasks. */
+/** Returns the first difference of two runs. Inputs precede tasks. */
 function firstOf(
   inputs: readonly InputDifference[],
   tasks: readonly TaskDifference[],

@@ -21,18 +21,15 @@ function pathName(path: JsonPath): string {
 const ISO_DURATION =
   /^-?P(?:(\d+(?:\.\d+)?)D)?T?(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?$/;
 
-/** Maximum number of steps of a path; each delegation takes three. */
+/** Maximum number of steps of a path. Each delegation has three steps. */
 const DEEPEST = 600;
 
-/** One object of a trace. A missing field is unknown; a field of another type is an error. */
+/** One object of a trace. A missing field is unknown. A field of another type is an error. */
 export class TraceFields {
   readonly #value: Fields;
   readonly #path: JsonPath;
 
-  /**
-   * @throws Misshapen for a value that is not an object, and for one that is nested too deeply. A
-   * run delegates only a few levels, and readers traverse a trace level by level.
-   */
+  /** @throws MisshapenTrace for a value that is not an object, or is nested too deeply. */
   constructor(value: unknown, path: JsonPath) {
     if (!isObject(value))
       throw new MisshapenTrace(`${pathName(path)} must be an object, got: ${preview(value)}`, path);
@@ -52,7 +49,7 @@ export class TraceFields {
     throw this.#wrong(name, "a text");
   }
 
-  /** Returns `unknown` if there is none. */
+  /** Returns the number in a field. Returns `unknown` if there is none. */
   number(name: string, unknown: number): number {
     const value = this.#get(name);
     if (value === undefined) return unknown;
@@ -66,7 +63,7 @@ export class TraceFields {
     throw this.#wrong(name, "true or false");
   }
 
-  /** Returns the milliseconds of an ISO-8601 duration; -1 if there is none. */
+  /** Returns the milliseconds of an ISO-8601 duration. Returns -1 if there is none. */
   duration(name: string): number {
     const text = this.optionalText(name);
     if (text === undefined) return -1;

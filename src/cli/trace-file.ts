@@ -71,8 +71,9 @@ function checkTraceSchema(trace: TraceFields, path: string, text: string): void 
 }
 
 /**
- * Reads a trace of schema 1.x. @throws ValidationError for a file that can't be read,
- * FileFormatError with the line for an invalid one.
+ * Reads a trace of schema 1.x.
+ * @throws ValidationError for a file that can't be read; FileFormatError with the line for an
+ * invalid file.
  */
 export async function readTraceFile(path: string): Promise<TraceView> {
   const text = (await traceText(path)).replace(/^\uFEFF/, "");

@@ -9,7 +9,7 @@ import { taskTexts, traceTree } from "./trace-tree.js";
 
 const FINE = new Set(["ok", "answered"]);
 
-/** A task and those it delegated to. */
+/** Returns a task and the tasks that it delegated. */
 function withWorkers(task: TaskView): readonly TaskView[] {
   return [
     task,
@@ -23,8 +23,8 @@ function idsOf({ taskId, delegations }: TaskView): readonly (string | null)[] {
 }
 
 /**
- * Returns tasks by their id, otherwise by the role of their agent. @throws ValidationError naming
- * the existing ones.
+ * Returns tasks by their id, otherwise by the role of their agent.
+ * @throws ValidationError naming the existing tasks.
  */
 function tasksNamed(trace: TraceView, name: string): readonly TaskView[] {
   const all = trace.tasks.flatMap(withWorkers);
@@ -39,7 +39,7 @@ function tasksNamed(trace: TraceView, name: string): readonly TaskView[] {
   );
 }
 
-/** Returns the failures of a task; `undefined` without any. */
+/** Returns the failures of a task. Returns `undefined` if there are none. */
 function failuresOf(task: TaskView): TaskView | undefined {
   const calls = task.calls.flatMap((call) => {
     const tools = call.tools.filter(({ outcome }) => outcome !== "SUCCESS");
@@ -58,7 +58,7 @@ function failuresOf(task: TaskView): TaskView | undefined {
   return fine ? undefined : { ...task, calls, tools, delegations };
 }
 
-/** Returns the requested part of a trace. @throws ValidationError for a task that is not in it. */
+/** Returns the requested part of a trace. @throws ValidationError for an unknown task. */
 export function partOf(
   trace: TraceView,
   o: { readonly task?: string | undefined; readonly errors?: boolean | undefined },
@@ -83,7 +83,7 @@ function remarks({ tasks, errors }: TraceView, errorsOnly: boolean): readonly st
   return ["No task was started."];
 }
 
-/** Returns the run of a journal if a store is given, otherwise that of a file. */
+/** Returns the run of a journal if a store is given, otherwise the run of a file. */
 async function traceNamed(name: string, o: StoreArguments): Promise<TraceView> {
   if (o.store === undefined) return readTraceFile(name);
   const [{ Store }, { knownRun }, { keptTrace }] = await Promise.all([
@@ -97,7 +97,7 @@ async function traceNamed(name: string, o: StoreArguments): Promise<TraceView> {
   );
 }
 
-/** `agentensemble trace show <file or run>`: the steps of a run, as a tree. */
+/** `agentensemble trace show <file or run>`: prints the steps of a run, as a tree. */
 export async function traceShowCommand(
   name: string,
   o: StoreArguments & {

@@ -28,7 +28,7 @@ export function timeText(ms: number): string {
   return ms < 0 ? "?" : readableDuration(ms);
 }
 
-/** `0.0123 USD`, `at least 0.0123 USD`, or nothing. */
+/** Returns `0.0123 USD`, `at least 0.0123 USD`, or an empty text. */
 export function costText(cost: SpentInTrace["cost"]): string {
   if (cost === null) return "";
   const currency = cost.currency === "" ? "" : ` ${printableLine(cost.currency, 10)}`;
@@ -53,7 +53,7 @@ function workerIds({ delegations }: TaskView): readonly string[] {
 /** Creates the lines of a tree. */
 class TreeMaker {
   readonly #paint: Paint;
-  /** Attempts of tasks in delegations of other tasks, by id. Drawn ones are removed. */
+  /** Attempts of tasks in delegations of other tasks, by id. Drawn attempts are removed. */
   readonly #workers = new Map<string, readonly TaskView[]>();
   #depth = 0;
 
@@ -67,8 +67,8 @@ class TreeMaker {
   }
 
   /**
-   * Draws each task once: workers below their delegation, those of tasks that are not drawn at the
-   * end.
+   * Draws each task once. Workers are below their delegation. Workers of tasks that are not drawn
+   * are at the end.
    */
   tasks(tasks: readonly TaskView[]): readonly TreeNode[] {
     const isWorker = ({ taskId }: TaskView): boolean => this.#workers.has(taskId);
@@ -180,7 +180,7 @@ function styleOf(exitReason: string): Style {
 
 /**
  * Formats a trace as a tree: tasks, their model calls, tools and delegations, and then the errors.
- * The workers of managers are drawn below the delegation; `workers` contains them.
+ * The workers of managers are drawn below the delegation. `workers` contains them.
  */
 export function traceTree(
   trace: TraceView,

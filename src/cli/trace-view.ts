@@ -9,14 +9,14 @@ export interface Cost {
   readonly atLeast: boolean;
 }
 
-/** Tokens and cost; -1 and `null` if they are unknown. */
+/** Tokens and cost. -1 and `null` if they are unknown. */
 export interface SpentInTrace {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly cost: Cost | null;
 }
 
-/** A tool call as the commands show it. */
+/** A tool call, for display by commands. */
 export interface ToolView {
   readonly tool: string;
   readonly arguments: string;
@@ -49,7 +49,7 @@ export interface DelegationView {
   readonly succeeded: boolean;
   readonly result: string;
   readonly durationMs: number;
-  /** Also `null` if the worker is a task of the run: the task with the id `workerTaskId`. */
+  /** `null` also if the worker is a task of the run: the task with the id `workerTaskId`. */
   readonly worker: TaskView | null;
   readonly workerTaskId: string | null;
 }
@@ -77,7 +77,7 @@ export interface ErrorView {
   readonly message: string;
 }
 
-/** A trace as the commands show it. Fields that files of older writers lack are unknown. */
+/** A trace, for display by commands. Fields that files of older writers lack are unknown. */
 export interface TraceView extends SpentInTrace {
   readonly runId: string;
   readonly workflow: string;
@@ -124,8 +124,8 @@ function estimateOf(metrics: TraceFields | undefined, currency: string): Cost | 
 }
 
 /**
- * Returns the currency of a trace, which its model calls do not repeat: that of the costs of the
- * run, otherwise of its first task with costs.
+ * Returns the currency of a trace, because its model calls do not contain it. It is the currency of
+ * the costs of the run, or of its first task with costs.
  */
 function currencyOf(trace: TraceFields): string {
   const metrics = [trace, ...trace.list("taskTraces")].map((part) => part.object("metrics"));
@@ -177,7 +177,10 @@ function delegationView(delegation: TraceFields, currency: string): DelegationVi
   };
 }
 
-/** Tasks of traces without ids are numbered like those of the framework. */
+/**
+ * Returns the view of a task. A task without an id is numbered in the same way as tasks of the
+ * framework.
+ */
 function taskView(task: TraceFields, index: number, currency: string): TaskView {
   const output = task.optionalText("finalOutput") ?? null;
   const prompts = task.object("prompts");
@@ -212,7 +215,7 @@ function errorView(error: TraceFields): ErrorView {
   };
 }
 
-/** @throws Misshapen */
+/** @throws MisshapenTrace */
 export function traceView(trace: TraceFields): TraceView {
   const currency = currencyOf(trace);
   return {

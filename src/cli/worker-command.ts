@@ -36,8 +36,8 @@ export async function workerCommand(
 }
 
 /**
- * Returns the store that workers and submitters share. @throws ValidationError for a store of a
- * single process.
+ * Returns the store that workers and submitters share.
+ * @throws ValidationError for a store of a single process.
  */
 export function sharedStore(o: StoreArguments): NetworkStore {
   const url = addressGiven(o);

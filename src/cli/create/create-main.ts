@@ -9,8 +9,8 @@ import {
   TEMPLATES,
 } from "./create-project.js";
 
-// The program of the package create-agentensemble: this file bundled with its imports. It has no
-// dependencies.
+// The program of the package create-agentensemble: this file, bundled with its imports. The program
+// has no dependencies.
 
 const HELP = `Usage: npm create agentensemble [folder] [-- --template <name>]
 

@@ -35,7 +35,7 @@ export class ProjectCreationError extends Error {
   }
 }
 
-/** Allowed contents of the folder of a new project: those of a new repository. */
+/** Allowed contents of the folder of a new project: the contents of a new repository. */
 const HARMLESS = new Set([".git", ".DS_Store"]);
 /** Files in which `{{name}}` and `{{version}}` are replaced. */
 const FILLED = ["package.json", "README.md"];
@@ -79,7 +79,8 @@ async function fillPlaceholders(
       text.replaceAll(/\{\{(name|version)\}\}/g, (_, name: string) => values[name] ?? ""),
     );
   }
-  await rename(join(folder, "_gitignore"), join(folder, ".gitignore")); // npm does not publish a file of the second name
+  // Npm does not publish `.gitignore`.
+  await rename(join(folder, "_gitignore"), join(folder, ".gitignore"));
 }
 
 /**
@@ -96,7 +97,8 @@ export async function createProject(project: NewProject): Promise<string> {
     );
   const folder = resolve(project.folder);
   await checkIsEmpty(folder);
-  const parent = existsSync(folder) ? folder : dirname(folder); // the same file system, for the rename
+  // A rename requires the same file system.
+  const parent = existsSync(folder) ? folder : dirname(folder);
   let temporary: string | undefined;
   try {
     await mkdir(parent, { recursive: true });
