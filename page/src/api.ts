@@ -1,9 +1,9 @@
 import type { ErrorBody } from "../../src/plugins/dashboard/protocol/http-bodies.js";
 
-/** A request that the server refused, or that did not reach it (`status` 0). */
+/** A request that the server refused, or that did not reach the server (`status` 0). */
 export class ApiError extends Error {
   readonly status: number;
-  /** The stable word of the answer; `UNREACHABLE` without an answer. */
+  /** The stable code of the answer. `UNREACHABLE` without an answer. */
   readonly code: string;
   readonly hint: string | undefined;
   /** The complete answer. */
@@ -22,7 +22,7 @@ export class ApiError extends Error {
 export interface Api {
   /** @throws ApiError */
   get<T>(path: string): Promise<T>;
-  /** A file of the program. @throws ApiError */
+  /** Returns a file of the program. @throws ApiError */
   file(path: string): Promise<Blob>;
   /** Sends JSON. Returns `undefined` for an empty answer. @throws ApiError */
   send<T>(method: "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<T>;
@@ -31,7 +31,7 @@ export interface Api {
 export interface ApiOptions {
   readonly fetch: (path: string, init: RequestInit) => Promise<Response>;
   readonly token: () => string | undefined;
-  /** Called when the server refuses the token, or requires one. */
+  /** Called when the server refuses the token, or requires a token. */
   readonly onUnauthorized: () => void;
 }
 
@@ -57,7 +57,8 @@ export function createApi({ fetch, token, onUnauthorized }: ApiOptions): Api {
     throw new ApiError(response.status, isRecord(body) ? body : {});
   };
   const request = async <T>(path: string, init: RequestInit): Promise<T> =>
-    (await jsonOf(await answered(path, init))) as T; // the server and the page share the types of answers
+    // The server and the page share the types of answers.
+    (await jsonOf(await answered(path, init))) as T;
   return {
     get: (path) => request(path, { method: "GET" }),
     file: async (path) => (await answered(path, { method: "GET" })).blob(),
@@ -74,7 +75,7 @@ async function jsonOf(response: Response): Promise<unknown> {
   try {
     return await response.json();
   } catch {
-    return undefined; // an answer without a body, or of a proxy
+    return undefined; // an answer without a body, or from a proxy
   }
 }
 

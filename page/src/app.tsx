@@ -22,8 +22,8 @@ const PanelView = lazyPart(async () => (await import("./views/control.js")).Pane
 const RunPage = lazyPart(async () => (await import("./views/run.js")).RunPage);
 
 /**
- * Fetches scripts that are not visible yet: the page continues to work after the end of the
- * program.
+ * Fetches the scripts of views that are not visible yet. The page then continues to work after the
+ * end of the program.
  */
 export async function loadAhead(): Promise<void> {
   await Promise.all([RunPage.load(), ReviewsView.load(), CompareView.load()]);
@@ -69,7 +69,7 @@ export function App(): JSX.Element {
   );
 }
 
-/** A run, which is fetched together with the scripts that show it. */
+/** A run. Fetches the run together with the scripts that show it. */
 function OpenedRun({ runId }: { readonly runId: string }): JSX.Element {
   const { openRun } = useBoard();
   useLayoutEffect(() => {

@@ -41,7 +41,7 @@ function keepIn(storageOf: () => Storage): Keep {
   };
 }
 
-/** Hidden tabs draw no frames; new data are shown there at intervals. */
+/** Hidden tabs draw no frames. They show new data at intervals. */
 function nextFrame(fn: () => void): void {
   if (document.visibilityState === "visible") requestAnimationFrame(fn);
   else setTimeout(fn, 250);
@@ -82,7 +82,10 @@ const environment: Environment = {
   local: keepIn(() => window.localStorage),
 };
 
-/** A proxy may serve the page below a path: all other files are served below the same path. */
+/**
+ * Returns a path of the server. A proxy may serve the page below a path. All other files are then
+ * below the same path.
+ */
 function serverPath(path: string): string {
   return new URL(`.${path}`, window.location.href.split("#")[0]).href;
 }
@@ -95,8 +98,8 @@ function takeToken(): string | undefined {
 }
 
 const token = takeToken();
-// A link that signs in may be opened in a tab that has the page already. This listener is added
-// before that of the route, which then reads the address without the token.
+// A link that signs in may be opened in a tab that already has the page. This listener is added
+// before the listener of the route. The route then reads the address without the token.
 window.addEventListener("hashchange", () => {
   const other = takeToken();
   if (other === undefined) return;
@@ -122,7 +125,7 @@ document.addEventListener("visibilitychange", () => {
   if (isHere && ["lost", "ended"].includes(board.connection.state.value.kind))
     board.connection.connect();
 });
-// After the first list; without an answer of the program there is nothing to fetch.
+// After the first list: without an answer of the program, nothing can be fetched.
 const cancelAhead = board.connection.onFrame(() => {
   cancelAhead();
   environment.later(() => void loadAhead().catch(() => undefined), 500);

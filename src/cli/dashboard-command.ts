@@ -99,7 +99,7 @@ async function registerProgram(board: Dashboard, file: string): Promise<readonly
       .replace(/[^\w-]/g, "-")
       .slice(0, 64);
     if (ensemble.name === undefined) accessOf(ensemble).nameIfNone?.(name);
-    // An ensemble, as checked.
+    // `loadEnsemble` has checked the value.
     board.register(ensemble.name ?? name, ensemble as unknown as Runnable);
   }
   return ensembles;

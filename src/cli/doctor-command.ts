@@ -104,7 +104,7 @@ function typeScriptLoader(folder: string): string | null {
 
 /** Examines the machine for a program in `folder`. */
 export function examine(folder: string): DoctorReport {
-  // The copy of the project has precedence.
+  // The copy of the project takes precedence.
   const framework = installedPackage("agentensemble", folder) ?? ownPackage();
   const wanted = framework.engines?.node ?? "";
   const traces = resolve(folder, "traces");

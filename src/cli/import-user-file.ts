@@ -86,7 +86,7 @@ export async function importUserFile(given: string): Promise<Readonly<Record<str
   checkUserFile(path, given);
   if (TYPESCRIPT.includes(extname(path))) await prepareTypeScript(path, given);
   try {
-    // The namespace of a module.
+    // The result is the namespace of a module.
     return (await import(pathToFileURL(path).href)) as Readonly<Record<string, unknown>>;
   } catch (cause) {
     // The error of the ensemble is more specific.

@@ -110,7 +110,7 @@ export async function loadEnsemble(given: string): Promise<LoadedEnsemble> {
  */
 export function accessOf(ensemble: LoadedEnsemble): CommandLineAccess {
   const access = (ensemble as { readonly [COMMAND_LINE]?: unknown })[COMMAND_LINE];
-  // The symbol belongs to this package.
+  // Only this package uses the symbol.
   if (typeof access === "function") return access.call(ensemble) as CommandLineAccess;
   throw new ValidationError("The default export looks like an Ensemble but was not made by one", {
     hint: "Export the Ensemble itself, made by a version of agentensemble that has this command.",

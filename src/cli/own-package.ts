@@ -15,7 +15,7 @@ export interface InstalledPackage extends PackageFile {
 }
 
 function packageIn(folder: string): InstalledPackage {
-  // The format of npm.
+  // npm defines the format.
   const file = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as PackageFile;
   return { ...file, folder };
 }

@@ -31,7 +31,7 @@ export async function replayCommand(
 ): Promise<number> {
   checkReadable(recording);
   const { replayFrom } = await import("../replay.js");
-  // ReplayFrom checks it.
+  // `replayFrom` checks the value.
   const plugin = replayFrom(recording, { onMiss: onMiss as "fail" | "live" | undefined });
   return runCommand(file, o, terminal, [plugin]);
 }

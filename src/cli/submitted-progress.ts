@@ -58,7 +58,7 @@ export function submittedProgress(
       const value = message[name];
       return [name, typeof value === typeof absent ? value : absent];
     });
-    // With all printed fields.
+    // The event has all printed fields.
     printer.handle({ ...Object.fromEntries(known), type, runId } as EnsembleEvent);
   };
 }

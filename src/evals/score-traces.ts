@@ -28,6 +28,6 @@ export function scoreTraces<In = Readonly<Record<string, unknown>>, Out = string
   const { traces, where, input, expected, tags, ...settings } = options;
   const dataset = datasetFromTraces<In, Out>(traces, { where, input, expected, tags });
   const all = { ...settings, dataset, target: new TraceTarget() } as unknown as AnyEvaluation;
-  // Of these traces.
+  // The result has the types of these traces.
   return evaluate(all as unknown as EvaluateOptions) as Promise<EvaluationResult<In, Out>>;
 }

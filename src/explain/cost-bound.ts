@@ -235,7 +235,7 @@ function greatestInput(
       STOP_TEXTS * maxOutputTokens
     : 0;
   const corrections = outputType === undefined ? 0 : maxOutputRetries;
-  // With the request, and in every correction.
+  // The schema is part of the request and of every correction.
   const schemas = outputType === undefined ? 0 : (1 + corrections) * estimatedInputTokens;
   const answers =
     (maxModelCalls - 1) * (maxOutputTokens + FRAME) + (corrections + guardrailRetries) * FEEDBACK;

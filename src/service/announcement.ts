@@ -55,7 +55,7 @@ export class Announcement {
 
   async #withdraw(): Promise<void> {
     const { name, instance } = this.#parts.settings;
-    // It expires.
+    // After a failure, the entry expires.
     await this.#parts.backend.catalogue.withdraw(name, instance).catch(() => undefined);
   }
 }

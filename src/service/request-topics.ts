@@ -99,7 +99,7 @@ export class RequestTopics {
     this.#receivesDecisions = true;
     void this.#subscribe(() =>
       receiveDecisions(backend, this.#requestId, async (reviewId, decision) => {
-        // The store checks it.
+        // The store checks the decision.
         const { outcome } = await reviews.resolve(reviewId, decision as ReviewDecision);
         return outcome === "resolved";
       }),

@@ -60,7 +60,7 @@ export class ServiceEvents {
     if (this.#listeners.size === 0) return;
     const at = this.#clock.now().toISOString();
     const shown = { ...event, ...this.#shownReason(event) };
-    // Of the same type.
+    // The redacted event has the same type.
     const whole = Object.freeze({ v: 1, seq, at, ...this.#origin, ...shown }) as ServiceEvent;
     for (const listener of this.#listeners)
       if (listener.hears(event.type)) this.#call(listener, whole);

@@ -11,7 +11,7 @@ export interface BudgetMeterProps {
 
 const NAMES = { tokens: "tokens", cost: "cost", durationMs: "time" } as const;
 
-/** One limit of a budget: what is used, reserved and left. */
+/** One limit of a budget: the used, the reserved and the remaining part. */
 export function BudgetMeter({ budget, currency }: BudgetMeterProps): JSX.Element {
   const { limit, allowed, used, reserved, exceeded } = budget;
   const parts = budgetParts(budget);

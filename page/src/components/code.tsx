@@ -4,7 +4,7 @@ import { Text } from "./text.js";
 export interface CodeProps {
   /** Text, or a value that is written as JSON. */
   readonly value: unknown;
-  /** Characters that are shown at first. Default 20,000. */
+  /** Number of characters that are initially shown. Default 20,000. */
   readonly limit?: number | undefined;
 }
 

@@ -22,7 +22,7 @@ export interface ConversationProps {
   readonly isMarkdown: boolean;
 }
 
-/** Distance from the end in pixels within which the view still follows it. */
+/** Distance from the end in pixels within which the view follows the end. */
 const NEAR = 24;
 
 interface Follow {
@@ -47,7 +47,7 @@ function useFollow(isLive: boolean, call: number | undefined, changes: readonly 
     const last = box.current?.lastElementChild;
     if (!isFollowing || !isLive || !last) return undefined;
     toEnd();
-    const observer = new ResizeObserver(toEnd); // it also grows when its script or layout is late
+    const observer = new ResizeObserver(toEnd); // it also grows after a late script or layout
     observer.observe(last);
     return () => observer.disconnect();
   }, [...changes, isFollowing]);
@@ -78,7 +78,8 @@ export function Conversation(props: ConversationProps): JSX.Element {
     box.current?.querySelector("[aria-current]")?.scrollIntoView();
   }, [call, entry, detail.state]);
   const { path, query } = route.current.value;
-  const reporter = runs.summaryOf(path[1] ?? "")?.process; // its reviews have the name of the task on the board
+  // The board names its reviews by the task.
+  const reporter = runs.summaryOf(path[1] ?? "")?.process;
   return (
     <>
       <div

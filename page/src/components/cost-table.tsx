@@ -114,7 +114,7 @@ function Line({ line, currency, isPriced, hasWaste, onTask }: LineProps): JSX.El
   );
 }
 
-/** Usage that no call reported is unknown, not 0. */
+/** Returns the text of a count. Usage that no call reported is unknown, not 0. */
 function tokens(count: number, { unknownCalls, calls }: CostLine): JSX.Element {
   if (unknownCalls === 0) return <>{formatCount(count)}</>;
   if (unknownCalls >= calls) return <span class="faint">unknown</span>;

@@ -9,7 +9,7 @@ export interface CountdownProps {
   readonly after?: string | undefined;
 }
 
-/** The remaining time, updated each second; `time is up` after the deadline. */
+/** The remaining time, updated each second. `time is up` after the deadline. */
 export function Countdown({ to, after = " left" }: CountdownProps): JSX.Element {
   const { clock } = useBoard();
   const restMs = Date.parse(to) - clock.seconds.value;

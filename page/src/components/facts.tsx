@@ -1,12 +1,12 @@
 import type { ComponentChildren, JSX } from "preact";
 
 export interface FactsProps {
-  /** Name and value; a value of `undefined` is left out. */
+  /** Name and value. A value of `undefined` is omitted. */
   readonly facts: readonly (readonly [name: string, value: ComponentChildren, title?: string])[];
   readonly isBig?: boolean | undefined;
 }
 
-/** Names and values side by side. */
+/** Names and values next to each other. */
 export function Facts({ facts, isBig = false }: FactsProps): JSX.Element {
   return (
     <dl class={isBig ? "facts big" : "facts"}>

@@ -5,7 +5,9 @@ import { visibleText } from "../lib/visible-text.js";
 import { useBoard } from "../stores/board.js";
 import { Notice } from "./notice.js";
 
-/** Opens traces, diagrams and logs that are dropped on the page. They do not leave the browser. */
+/**
+ * Opens traces, diagrams and logs that are dropped on the page. The files do not leave the browser.
+ */
 export function FileDrop(): JSX.Element | null {
   const { localRuns, route } = useBoard();
   const [isOver, setOver] = useState(false);

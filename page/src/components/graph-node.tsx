@@ -14,7 +14,7 @@ export interface GraphNodeProps {
   readonly rect: Rect;
   readonly href: string;
   readonly isCurrent: boolean;
-  /** The number of hidden tasks that it caused. */
+  /** The number of hidden tasks that the task caused. */
   readonly folded: number;
   /** Milliseconds since the run's start. */
   readonly nowMs: number;

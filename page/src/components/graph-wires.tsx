@@ -12,7 +12,7 @@ export interface GraphWiresProps {
   readonly tasks: RunView["tasks"];
 }
 
-/** `flowed`: the output was passed on, or the transition made; `active`: in use now. */
+/** `flowed`: the output was passed, or the transition was made. `active`: in use now. */
 type Flow = "flowed" | "active" | "";
 
 /** The edges of the graph, behind its nodes. */
@@ -56,7 +56,10 @@ export function GraphWires({ layout, model, tasks }: GraphWiresProps): JSX.Eleme
   );
 }
 
-/** Returns the state of many tasks: running while one is, done when all are. */
+/**
+ * Returns the state of many tasks: `running` while one task is running, `done` when all tasks are
+ * done.
+ */
 function stateOf({ tasks: ids }: GraphNode, tasks: RunView["tasks"]): WorkState {
   const states = new Set(ids.map((id) => tasks.get(id)?.state ?? "idle"));
   const [only] = states;

@@ -74,7 +74,7 @@ interface EntryProps {
   readonly icon: IconName;
   readonly title: string;
   readonly isHere: boolean;
-  /** How many wait. Default 0. */
+  /** Number of waiting items. Default 0. */
   readonly count?: number | undefined;
 }
 
@@ -101,7 +101,7 @@ const BUSY = ["slow", "Too many requests", "The program takes further ones in a 
 
 const SAVED = ["slow", "Saved run", "This page is a file: nothing changes any more"] as const;
 
-/** Whether events arrive. */
+/** Shows whether events arrive. */
 function Link(): JSX.Element {
   const { connection, env } = useBoard();
   const state = connection.state.value;

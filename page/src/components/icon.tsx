@@ -46,7 +46,7 @@ export type IconName = keyof typeof PATHS;
 
 export interface IconProps {
   readonly name: IconName;
-  /** The meaning of the icon. Without it the icon is decoration next to a word. */
+  /** The meaning of the icon. Absent for a decoration next to a word. */
   readonly label?: string | undefined;
 }
 

@@ -3,10 +3,13 @@ import { useEffect, useState } from "preact/hooks";
 import { useBoard } from "../stores/board.js";
 import { Empty } from "./empty.js";
 
-/** A component whose code is a file that is fetched when it is first drawn, or earlier. */
+/**
+ * A component with a separate code file. The file is fetched when the component is first drawn, or
+ * earlier.
+ */
 export interface LazyPart<P> {
   (props: P): JSX.Element;
-  /** Fetches the code. Rejects if the file can't be read; a later call tries again. */
+  /** Fetches the code. Rejects if the file can't be read. A later call tries again. */
   load(): Promise<unknown>;
 }
 
@@ -28,7 +31,7 @@ export function lazyPart<P extends object>(
     const isLive = useBoard().connection.state.value.kind === "live";
     useEffect(() => {
       if (part !== undefined) {
-        setState("ready"); // another call may have fetched it since this was drawn
+        setState("ready"); // another call may have fetched it
         return undefined;
       }
       let isWanted = true;
@@ -39,7 +42,7 @@ export function lazyPart<P extends object>(
       return () => {
         isWanted = false;
       };
-    }, [attempt, isLive]); // tries again when the program is back
+    }, [attempt, isLive]); // tries again after a reconnection
     const Part = part;
     if (Part !== undefined) return <Part {...props} />;
     if (meanwhile !== undefined) return createElement(meanwhile, props);

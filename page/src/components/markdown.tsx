@@ -144,7 +144,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&quot;": '"',
 };
 
-/** The lexer keeps named entities and decodes numeric ones. */
+/** Decodes named entities: the lexer decodes only numeric entities. */
 function unescaped(text: string): string {
   return text.replace(/&(?:amp|lt|gt|quot);/g, (entity) => ENTITIES[entity] ?? entity);
 }

@@ -11,7 +11,7 @@ export interface MeterProps {
   }[];
   /** Default: the sum of the shares. */
   readonly total?: number | undefined;
-  /** Pixels; default: all there is. */
+  /** Width in pixels. Default: the available width. */
   readonly width?: number | undefined;
 }
 
@@ -34,7 +34,7 @@ export function Meter({ label, parts, total, width }: MeterProps): JSX.Element {
   );
 }
 
-/** The parts of a meter of tasks by state. */
+/** Returns the parts of a meter of tasks by state. */
 export function taskParts(counts: Readonly<Record<WorkState, number>>): MeterProps["parts"] {
   return (["done", "failed", "waiting", "running", "stopped"] as const).map((kind) => ({
     kind,
@@ -42,7 +42,7 @@ export function taskParts(counts: Readonly<Record<WorkState, number>>): MeterPro
   }));
 }
 
-/** Number of tasks, of which those done. */
+/** Returns the number of tasks, and the number of done tasks. */
 export function taskCount(counts: Readonly<Record<WorkState, number>>): {
   readonly done: number;
   readonly all: number;

@@ -4,8 +4,8 @@ import { visibleText } from "../lib/visible-text.js";
 import { Chip } from "./chip.js";
 
 /**
- * The process that reports a run, and whether it is disconnected; nothing for a run of the serving
- * program.
+ * The process that reports a run, and whether it is disconnected. Draws nothing for a run of the
+ * serving program.
  */
 export function ProcessChip({
   process,

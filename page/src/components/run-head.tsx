@@ -114,7 +114,7 @@ function CopyLink(): JSX.Element {
         setCopied(true);
         env.later(() => setCopied(false), 1_500);
       },
-      () => undefined, // a page without the permission; the address bar has it
+      () => undefined, // no permission; the address bar shows the link
     );
   };
   return (

@@ -22,7 +22,7 @@ const MOST_COMPARED = 20;
 
 export interface RunsTableProps {
   readonly runs: readonly RunSummary[];
-  /** The row selected by keys; -1 for none. */
+  /** The row selected by keys. -1: no row. */
   readonly place: number;
   /** Ids of the runs that are selected for comparing. */
   readonly chosen: readonly string[];
@@ -79,13 +79,13 @@ interface RunRowProps {
   readonly isHere: boolean;
   readonly review: StoredReview | undefined;
   readonly isChosen: boolean;
-  /** The run that this one is compared with. */
+  /** The run with which this run is compared. */
   readonly baseline: RunSummary | undefined;
   readonly onChoose: () => void;
   readonly onTag: (name: string, value: string) => void;
 }
 
-/** A click anywhere on the row opens the run; its name is the link. */
+/** A row of the table. A click anywhere on the row opens the run. Its name is the link. */
 function RunRow(props: RunRowProps): JSX.Element {
   const { run, isHere, review, isChosen, baseline, onChoose, onTag } = props;
   const { clock, route } = useBoard();
@@ -143,13 +143,13 @@ function RunRow(props: RunRowProps): JSX.Element {
   );
 }
 
-/** Returns the question in one line. For a tool call it is the effect of the call. */
+/** Returns the question in one line. For a tool call, returns the effect of the call. */
 function questionOf({ toolName, prompt, taskDescription }: StoredReview): string {
   return toolName === undefined ? (prompt ?? taskDescription) : taskDescription;
 }
 
 interface SecondLineProps extends Pick<RunRowProps, "run" | "review"> {
-  /** On a narrow screen an open task covers the error. Default false. */
+  /** Whether the screen is narrow: an open task then covers the error. Default false. */
   readonly isNarrow?: boolean | undefined;
 }
 
@@ -195,7 +195,7 @@ function RunChips(props: Pick<RunRowProps, "run" | "baseline" | "onTag">): JSX.E
   );
 }
 
-/** The first tags of a run; a click on one filters the list. */
+/** The first tags of a run. A click on a tag filters the list. */
 function Tags({ tags, onTag }: Pick<RunSummary, "tags"> & Pick<RunRowProps, "onTag">): JSX.Element {
   return (
     <>
@@ -216,7 +216,10 @@ function Tags({ tags, onTag }: Pick<RunSummary, "tags"> & Pick<RunRowProps, "onT
   );
 }
 
-/** The baseline that a run is compared with: that of its ensemble, if the run began later and has ended. */
+/**
+ * Returns the baseline with which a run is compared. This is the baseline of its ensemble, if the
+ * run began later and has ended.
+ */
 function baselineOf(
   { ensemble, startedAt, endedAt }: RunSummary,
   baselines: readonly RunSummary[],
@@ -231,7 +234,7 @@ interface SinceBaselineProps {
   readonly baseline: RunSummary;
 }
 
-/** How many tasks changed since the baseline. */
+/** The number of tasks that changed since the baseline. */
 function SinceBaseline({ run, baseline }: SinceBaselineProps): JSX.Element | null {
   const path = `/api/runs/${encodeURIComponent(run.runId)}/baseline`;
   const state = useFetched<RunBaselineBody>([path], baseline.runId);
@@ -244,7 +247,7 @@ function SinceBaseline({ run, baseline }: SinceBaselineProps): JSX.Element | nul
   );
 }
 
-/** How many tasks are done. */
+/** The number of done tasks. */
 function Progress({ counts }: Pick<RunSummary, "counts">): JSX.Element {
   const { done, all } = taskCount(counts);
   return (

@@ -13,14 +13,14 @@ const HIGHEST = 58;
 const LOWEST = 4;
 
 export interface RunsTotalsProps {
-  /** The newest of them. */
+  /** The newest runs. */
   readonly runs: readonly RunSummary[];
-  /** How many there are. */
+  /** The number of all runs. */
   readonly total: number;
   readonly sums: RunSums;
 }
 
-/** Sums of runs, and the durations of the last ones as bars. */
+/** Sums of runs, and the durations of the last runs as bars. */
 export function RunsTotals({ runs, total, sums }: RunsTotalsProps): JSX.Element {
   const { clock } = useBoard();
   const nowMs = clock.seconds.value;

@@ -9,7 +9,7 @@ export interface SectionsProps {
   readonly sections: readonly PromptSection[];
   /** The system prompt. Empty if there is none. */
   readonly system: string;
-  /** Shows the system prompt without a click. Default false. */
+  /** Whether the system prompt is shown without a click. Default false. */
   readonly isOpen?: boolean | undefined;
   readonly isMarkdown: boolean;
 }

@@ -7,12 +7,12 @@ export interface SegmentsProps<K extends string> {
     readonly title: string;
     readonly extra?: ComponentChildren;
   }[];
-  /** Empty: none. */
+  /** The selected value. Empty: none. */
   readonly selected: K | "";
   readonly onSelect: (id: K) => void;
 }
 
-/** A selection of one of a few values, as buttons. */
+/** A selection of one of several values, as buttons. */
 export function Segments<K extends string>(props: SegmentsProps<K>): JSX.Element {
   const { label, options, selected, onSelect } = props;
   return (

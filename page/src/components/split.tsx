@@ -19,8 +19,8 @@ const WIDEST = 80;
 const inRange = (percent: number): number => Math.min(WIDEST, Math.max(NARROWEST, percent));
 
 /**
- * Two panes side by side, with a handle for mouse and arrow keys. On narrow windows the right one
- * covers the left one.
+ * Two panes next to each other, with a handle for mouse and arrow keys. In narrow windows, the
+ * right pane covers the left pane.
  */
 export function Split({ label, name, share = 66, left, right }: SplitProps): JSX.Element {
   const { env } = useBoard();

@@ -14,7 +14,7 @@ const ICONS: Readonly<Record<ShownState, IconName>> = {
   interrupted: "stopped",
 };
 
-/** The words of states for views without more specific ones. */
+/** The words of states for views without more specific words. */
 const WORDS: Readonly<Record<ShownState, string>> = {
   idle: "not started",
   running: "running",

@@ -11,7 +11,7 @@ export interface TabsProps<K extends string> {
   }[];
   readonly selected: K;
   readonly onSelect: (id: K) => void;
-  /** `line`: a line under the selected one (default); `box`: a box around it. */
+  /** `line` (default): a line under the selected tab. `box`: a box around the selected tab. */
   readonly look?: "line" | "box" | undefined;
   /** Id of the element with the selected contents. */
   readonly panel?: string | undefined;
@@ -24,7 +24,7 @@ export function Tabs<K extends string>(props: TabsProps<K>): JSX.Element {
   const { label, tabs, selected, onSelect, look = "line", panel } = props;
   const list = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
-    // On narrow windows the list is wider than its container.
+    // In narrow windows, the list is wider than its container.
     const tab = list.current?.querySelector('[aria-selected="true"]');
     tab?.scrollIntoView({ block: "nearest", inline: "center" });
   }, [selected]);

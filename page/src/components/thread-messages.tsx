@@ -15,7 +15,7 @@ const LOOKS = {
   tool: ["tool", "tool"],
 } as const;
 
-/** The messages of a thread; those of one turn have a link to its run. */
+/** The messages of a thread. Each turn has a link to its run. */
 export function ThreadMessages(props: {
   readonly messages: readonly ThreadMessageInfo[];
 }): JSX.Element {
@@ -32,7 +32,7 @@ export function ThreadMessages(props: {
   );
 }
 
-/** The run of a turn, with its state if the page has it. */
+/** The run of a turn, with its state if the page has received it. */
 function RunOf({ message }: { readonly message: ThreadMessageInfo }): JSX.Element {
   const { runs } = useBoard();
   const { runId, at } = message;

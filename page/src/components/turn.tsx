@@ -131,7 +131,7 @@ function Answer({ turn, isMarkdown, isCurrent }: TurnProps<ModelTurn>): JSX.Elem
   );
 }
 
-/** Formats `2.1 s · 1,204 → 61 · $0.0006`; unknown values are called unknown. */
+/** Formats `2.1 s · 1,204 → 61 · $0.0006`. Unknown values are shown as `unknown`. */
 function answerFigures(turn: ModelTurn): string {
   const { durationMs, inputTokens, outputTokens, cachedTokens, cost, currency, isRecorded } = turn;
   const tokens = (count: number): string => (count < 0 ? "unknown" : formatCount(count));

@@ -3,9 +3,9 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 
 export interface VirtualRowsProps {
   readonly count: number;
-  /** Pixels; each row has the same height. */
+  /** Height of each row in pixels. */
   readonly rowHeight: number;
-  /** Draws one row. Its outermost element gets its position by `style`. */
+  /** Draws one row. `style` contains the position of its outermost element. */
   readonly row: (
     index: number,
     style: { readonly top: string; readonly height: string },
@@ -13,9 +13,9 @@ export interface VirtualRowsProps {
   readonly label: string;
   /** Default `list`. Rows need the corresponding role. */
   readonly role?: "list" | "grid" | "treegrid" | "rowgroup" | undefined;
-  /** A row to scroll to when it changes. */
+  /** The row to which the list scrolls when this value changes. */
   readonly shown?: number | undefined;
-  /** Is above the rows and scrolls horizontally with them. */
+  /** The head above the rows. It scrolls horizontally with them. */
   readonly head?: ComponentChildren;
   readonly class?: string | undefined;
 }

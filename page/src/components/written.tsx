@@ -3,7 +3,7 @@ import { Code } from "./code.js";
 import { lazyPart } from "./lazy.js";
 import { PlainText } from "./plain-text.js";
 
-/** Markdown of a model; shown as source text until the parser has been fetched. */
+/** Markdown of a model. Shown as source text until the parser has been fetched. */
 export const Markdown = lazyPart(
   async () => (await import("./markdown.js")).MarkdownText,
   PlainText,

@@ -5,7 +5,7 @@ import { ApiError } from "../api.js";
 export interface Action {
   readonly isBusy: boolean;
   readonly error: ApiError | undefined;
-  /** Makes the request, and stores its refusal; a second request waits for the first. */
+  /** Sends the request, and stores its refusal. A second request waits for the first. */
   readonly run: (request: () => Promise<void>) => void;
 }
 

@@ -11,7 +11,10 @@ import { useFetched } from "./use-fetched.js";
 /** Limit of the number of runs whose traces are requested. */
 const MOST_RUNS = 5;
 
-/** The sources of answers for a run of an ensemble. Those of another process are known only there. */
+/**
+ * Returns the sources of answers for a run of an ensemble. Only an ensemble's own process knows its
+ * sources.
+ */
 export function useAnswerSources(ensemble: StartableEnsemble): AnswerSources {
   const { answers, name, process } = ensemble;
   const isTraced = answers.includes("trace") && process === undefined;

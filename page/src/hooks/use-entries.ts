@@ -13,7 +13,7 @@ export interface Entries {
   readonly error: ApiError | undefined;
 }
 
-/** Maximum number of fetches; beyond it the oldest entries are omitted. */
+/** Maximum number of fetches. Beyond this number, the oldest entries are omitted. */
 const MOST_RANGES = 30;
 
 /** Fetches the entries with these ascending numbers, each once. */
@@ -22,7 +22,7 @@ export function useEntries(runId: string, numbers: readonly number[]): Entries {
   const [known, setKnown] = useState<ReadonlyMap<number, LogEntry>>(new Map());
   const [error, setError] = useState<ApiError>();
   const [isLoading, setLoading] = useState(true);
-  // A new set per run: an answer is used only if its set is still the current one, also after a
+  // A new set per run. An answer is used only if its set is still the current set, also after a
   // change of the numbers.
   const asked = useRef(new Set<number>());
   useEffect(() => {

@@ -10,7 +10,7 @@ export type Fetched<T> =
 
 /**
  * Fetches some paths in sequence, and again when they or `version` change.
- * @throws errors that are no answer of the server
+ * @throws errors that are not an answer of the server
  */
 export function useFetched<T>(paths: readonly string[], version: unknown = 0): Fetched<T> {
   const { api } = useBoard();

@@ -2,12 +2,12 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { isTyping, keyOf } from "../lib/keys.js";
 
 /**
- * The actions of keys. A name is the key as `event.key`, with `Ctrl+` for Ctrl or the command key;
- * two keys in sequence are `g r`.
+ * The actions of keys. A name is the key as `event.key`, with `Ctrl+` for Ctrl or the command key.
+ * `g r` is a sequence of two keys.
  */
 export type KeyActions = Readonly<Record<string, (() => void) | undefined>>;
 
-/** Time after which the first key of two is ignored. */
+/** Time in ms after which the first key of a sequence is ignored. */
 const CHORD_MS = 1_000;
 
 /**

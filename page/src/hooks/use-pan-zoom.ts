@@ -32,7 +32,7 @@ export interface PanZoomControls {
 const MIN_SCALE = 0.05;
 const MAX_SCALE = 2;
 const MARGIN = 18;
-/** Distance in pixels from which a movement is a drag and no click. */
+/** Distance in pixels from which a movement is a drag, not a click. */
 const DRAG = 4;
 
 /** Zoom by wheel and buttons, pan by drag and keys. */
@@ -61,7 +61,8 @@ export function usePanZoom(window: Size, drawing: Size): PanZoomControls {
     handlers: {
       onWheel: (event) => {
         event.preventDefault();
-        const box = (event.currentTarget as HTMLElement).getBoundingClientRect(); // bound to an element
+        // `currentTarget` is an element.
+        const box = (event.currentTarget as HTMLElement).getBoundingClientRect();
         const factor = Math.exp(-event.deltaY / 400);
         zoomAt(factor, event.clientX - box.left, event.clientY - box.top);
       },
@@ -78,7 +79,7 @@ export function usePanZoom(window: Size, drawing: Size): PanZoomControls {
         pan(dx, dy);
       },
       onPointerUp: () => {
-        // The click after a drag follows, and opens nothing.
+        // The click after a drag follows. It must open nothing.
         if (drag.current?.moved !== true) drag.current = undefined;
       },
       onClickCapture: (event) => {

@@ -10,15 +10,15 @@ import { useFetched, type Fetched } from "./use-fetched.js";
 /** The actions that the user may perform on a run in its current state. */
 export interface RunActions {
   readonly state: Fetched<RunActionsBody>;
-  /** False until the answer is there. */
+  /** Returns whether the action is permitted. False until the answer has arrived. */
   readonly may: (action: RunAction) => boolean;
-  /** Requests the actions again, after one was performed. */
+  /** Requests the actions again, after an action was performed. */
   readonly reload: () => void;
 }
 
 /**
- * Requests the permitted actions on a run, and repeats this when the state of the run changes. A
- * saved run has no program that could answer.
+ * Requests the permitted actions on a run. Repeats the request when the state of the run changes.
+ * Sends no request for a saved run.
  */
 export function useRunActions({ runId, view }: OpenRun): RunActions {
   const { env } = useBoard();

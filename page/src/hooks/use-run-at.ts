@@ -10,7 +10,7 @@ import type { OpenRun } from "../stores/open-run-store.js";
 export interface RunAt {
   /** `undefined` until the log has arrived. */
   readonly run: OpenRun | undefined;
-  /** Number of the last entry until then; -1 before the first. */
+  /** Number of the last entry up to this instant. -1 before the first entry. */
   readonly n: number;
   /** Whether the end of the log is missing, because it is too long. */
   readonly isCut: boolean;
@@ -19,14 +19,14 @@ export interface RunAt {
 interface Kept {
   readonly runId: string;
   readonly reducer: NumberedReducer;
-  /** Entries that the state contains. */
+  /** Number of entries in the state. */
   place: number;
   tick: number;
 }
 
 /**
- * Returns the state of a run `atMs` milliseconds after its start, from its log; `undefined` shows
- * the current state.
+ * Returns the state of a run `atMs` milliseconds after its start, from its log. `undefined`: the
+ * current state.
  */
 export function useRunAt(run: OpenRun, atMs: number | undefined): RunAt | undefined {
   const { runLog } = useBoard();
@@ -42,14 +42,14 @@ export function useRunAt(run: OpenRun, atMs: number | undefined): RunAt | undefi
   if (log === undefined || log.runId !== run.runId || log.state === "loading")
     return { run: undefined, n: -1, isCut: false };
   const until = Date.parse(run.view.summary.startedAt) + atMs;
-  let end = 0; // entries that are shown
+  let end = 0; // number of shown entries
   for (const { at } of log.entries) {
     if (Date.parse(at) > until) break;
     end++;
   }
-  // The plan counts as part of the beginning, even if it was written a moment later.
+  // The plan counts as part of the beginning, even if it was written shortly after.
   end = Math.max(end, log.entries.findIndex(({ type }) => type === "run_planned") + 1);
-  // Forward by the entries in between; backward from the beginning.
+  // Forward: applies the entries in between. Backward: begins again with the first entry.
   const before = kept.current;
   const canGoOn = before?.runId === run.runId && before.place <= end;
   const state: Kept = canGoOn

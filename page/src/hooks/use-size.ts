@@ -1,7 +1,7 @@
 import type { RefObject } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 
-/** The size of an element in pixels; 0 before it is drawn. */
+/** Returns the size of an element in pixels. Returns 0 before it is drawn. */
 export function useSize(ref: RefObject<HTMLElement | null>): {
   readonly width: number;
   readonly height: number;

@@ -9,8 +9,8 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the meaning of a refused request for a user: the words of the page, otherwise those of
- * the answer.
+ * Returns the meaning of a refused request for a user: the page's words, otherwise the answer's
+ * words.
  */
 export function errorWords({ code, message, hint }: ApiError): string {
   return WORDS[code] ?? (hint === undefined ? message : `${message}. ${hint}`);

@@ -11,7 +11,7 @@ export interface FigureRow {
   readonly name: string;
   readonly a: string;
   readonly b: string;
-  /** `+3`, `-23 %`; empty if nothing changed, or if a side has no figure. */
+  /** The change: `+3`, `-23 %`. Empty if nothing changed, or if a side has no figure. */
   readonly change: string;
   /** Whether `b` used more. */
   readonly isMore: boolean;
@@ -19,7 +19,7 @@ export interface FigureRow {
 
 type Figures = { readonly [K in keyof ComparedFigures]?: ComparedFigures[K] | undefined };
 
-/** Time, tokens, cost and calls of two sides. A missing side is left empty. */
+/** Returns time, tokens, cost and calls of two sides. A missing side is empty. */
 export function figureRows(
   a: Figures | undefined,
   b: Figures | undefined,
@@ -58,7 +58,7 @@ export function figureRows(
   ];
 }
 
-/** Returns `+3` for counts, `-23 %` for other figures; empty if they are equal. */
+/** Returns `+3` for counts, `-23 %` for other figures. Returns an empty text if they are equal. */
 export function changeOf(a: number, b: number, isCount = false): string {
   if (a === b) return "";
   const sign = b > a ? "+" : "−";
@@ -79,7 +79,7 @@ export function kindWord({ kind }: TaskComparison): string {
   return KINDS[kind];
 }
 
-/** `4 same, 1 only in A, 2 changed`; kinds without tasks are left out. */
+/** Formats `4 same, 1 only in A, 2 changed`. Omits kinds without tasks. */
 export function countsText(counts: RunComparison["counts"]): string {
   const order = ["same", "removed", "added", "changed"] as const;
   return order
@@ -110,7 +110,7 @@ export function toolText(task: ComparedTask | undefined): string {
     .join("\n");
 }
 
-/** The output of a task, or the error that it ended with. */
+/** Returns the output of a task, or the error with which it ended. */
 export function outputText(task: ComparedTask | undefined): string {
   return task?.output ?? task?.error ?? "";
 }

@@ -86,7 +86,8 @@ const NOTES: { readonly [type: string]: NoteMaker | undefined } = {
   run_warning: (e) => note("waiting", "Warning", textOf(e.message)),
   task_completed: (e) => note("done", "Completed", "", formatDuration(numberOf(e.durationMs))),
   task_failed: (e) => {
-    const { message, code } = (e.cause ?? {}) as Readonly<Record<string, unknown>>; // JSON of an error
+    // `cause` is the JSON of an error.
+    const { message, code } = (e.cause ?? {}) as Readonly<Record<string, unknown>>;
     return note(
       "failed",
       "Failed",
@@ -98,7 +99,9 @@ const NOTES: { readonly [type: string]: NoteMaker | undefined } = {
   },
 };
 
-/** Returns the note of an entry; `undefined` for entries that are other turns, or none. */
+/**
+ * Returns the note of an entry. Returns `undefined` for an entry that is another turn, or no turn.
+ */
 export function noteOf(entry: LogEntry): NoteTurn | undefined {
   const made = NOTES[entry.type]?.(entry);
   return made && { kind: "note", n: entry.n, at: entry.at, ...made };

@@ -1,7 +1,7 @@
 import type { PromptSection } from "./prompt-sections.js";
 
 interface TurnBase {
-  /** The number of the entry with which it began. */
+  /** The number of the first entry of the turn. */
   readonly n: number;
   /** An ISO instant. */
   readonly at: string;
@@ -22,7 +22,7 @@ export interface ModelTurn extends TurnBase {
   readonly kind: "model";
   /** Counts the calls of the task from 1. */
   readonly call: number;
-  /** `provider:model`; empty if unknown. */
+  /** `provider:model`. Empty if unknown. */
   readonly model: string;
   /** The text of the answer. Empty if the model only called tools. */
   readonly text: string;
@@ -38,7 +38,7 @@ export interface ModelTurn extends TurnBase {
   readonly purpose: string;
   /** The error of a failed call. */
   readonly error: { readonly code: string; readonly message: string } | undefined;
-  /** Whether the answer came from a recording, and cost nothing. */
+  /** Whether the answer came from a recording and caused no cost. */
   readonly isRecorded: boolean;
   /** Whether the text equals the previous answer. */
   readonly isRepeated: boolean;
@@ -50,9 +50,9 @@ export interface ToolTurn extends TurnBase {
   readonly name: string;
   readonly title: string | undefined;
   readonly args: string;
-  /** `undefined` while it is in progress. */
+  /** The result. `undefined` while the call is in progress. */
   readonly result: string | undefined;
-  /** One of the outcomes of tool calls; `undefined` while it is in progress. */
+  /** One of the outcomes of tool calls. `undefined` while the call is in progress. */
   readonly outcome: string | undefined;
   readonly durationMs: number | undefined;
 }
@@ -63,7 +63,7 @@ export interface DelegationTurn extends TurnBase {
   readonly isHandoff: boolean;
   readonly role: string;
   readonly text: string;
-  /** The id of the other agent's task, if there was one. */
+  /** The id of the other agent's task, if any. */
   readonly workerTaskId: string | undefined;
   readonly state: "running" | "done" | "failed";
   readonly result: string;
@@ -77,7 +77,7 @@ export interface ReviewTurn extends TurnBase {
   readonly toolName: string | undefined;
   readonly requiredRole: string | undefined;
   readonly deadline: string | undefined;
-  /** `undefined` while it waits. */
+  /** The decision. `undefined` while the review waits. */
   readonly decision: string | undefined;
   readonly by: string | undefined;
   readonly comment: string | undefined;
@@ -85,7 +85,7 @@ export interface ReviewTurn extends TurnBase {
   readonly durationMs: number | undefined;
 }
 
-/** An event of the task, in a line with an optional text. */
+/** An event of the task, as a line with an optional text. */
 export interface NoteTurn extends TurnBase {
   readonly kind: "note";
   readonly look: "info" | "waiting" | "failed" | "done";
@@ -100,7 +100,7 @@ export type Turn = PromptTurn | ModelTurn | ToolTurn | DelegationTurn | ReviewTu
 /** The prompts and answers of a task, in order. */
 export interface Conversation {
   readonly turns: readonly Turn[];
-  /** The output that was accepted; `undefined` before. */
+  /** The accepted output. `undefined` before the acceptance. */
   readonly output: { readonly text: string; readonly value: unknown } | undefined;
   /** Whether texts were removed, because the log is long. */
   readonly isTrimmed: boolean;

@@ -66,12 +66,13 @@ const HANDLERS: { readonly [type: string]: ((d: Draft, e: LogEntry) => void) | u
   review_requested: reviewRequested,
   review_resolved: reviewResolved,
   task_completed: (d, e) => {
-    const { raw, parsed } = (e.taskOutput ?? {}) as Readonly<Record<string, unknown>>; // JSON of a TaskOutput
+    // `taskOutput` is the JSON of a TaskOutput.
+    const { raw, parsed } = (e.taskOutput ?? {}) as Readonly<Record<string, unknown>>;
     if (typeof raw === "string") d.output = { text: raw, value: parsed };
   },
 };
 
-/** A text with the images and files of its entry, one line each. */
+/** Returns a text with the images and files of its entry, one line each. */
 function withFiles(e: LogEntry, text: string): string {
   return [...(text === "" ? [] : [text]), ...fileLines(e.parts)].join("\n");
 }
@@ -194,7 +195,8 @@ function toolCalled(d: Draft, e: LogEntry): void {
 const delegationKey = (e: LogEntry): string => `delegation:${textOf(e.delegationId)}`;
 
 function delegationStarted(d: Draft, e: LogEntry): void {
-  const { mode } = (e.request ?? {}) as Readonly<Record<string, unknown>>; // JSON of a DelegationRequest
+  // `request` is the JSON of a DelegationRequest.
+  const { mode } = (e.request ?? {}) as Readonly<Record<string, unknown>>;
   const turn: DelegationTurn = {
     kind: "delegation",
     isHandoff: mode === "handoff",
@@ -212,7 +214,8 @@ function delegationStarted(d: Draft, e: LogEntry): void {
 
 function delegationEnded(d: Draft, e: LogEntry): void {
   if (!d.open.has(delegationKey(e))) delegationStarted(d, e);
-  const { rawOutput } = (e.response ?? {}) as Readonly<Record<string, unknown>>; // JSON of a DelegationResponse
+  // `response` is the JSON of a DelegationResponse.
+  const { rawOutput } = (e.response ?? {}) as Readonly<Record<string, unknown>>;
   const isDone = e.type === "delegation_completed";
   finish(d, delegationKey(e), "delegation", {
     state: isDone ? "done" : "failed",
@@ -223,7 +226,7 @@ function delegationEnded(d: Draft, e: LogEntry): void {
 
 function reviewRequested(d: Draft, e: LogEntry): void {
   const key = `review:${textOf(e.reviewId)}`;
-  if (d.open.has(key)) return; // a resumed run asks again
+  if (d.open.has(key)) return; // a resumed run repeats the question
   const turn: ReviewTurn = {
     kind: "review",
     n: e.n,
@@ -271,8 +274,8 @@ function finish<K extends Turn["kind"]>(
 }
 
 /**
- * A call of a delegating tool and its delegation are the same: the call is omitted if the
- * delegation follows it.
+ * Omits the call of a delegating tool if its delegation follows it, because both describe the same
+ * event.
  */
 function withoutDelegatingTools(turns: readonly Turn[]): readonly Turn[] {
   let delegations = turns.filter(({ kind }) => kind === "delegation").length;

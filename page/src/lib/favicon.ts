@@ -1,6 +1,6 @@
 const LINES = "M4 6h7M4 12h5M4 18h7M18 6h3M16 12h5M18 18h3";
 
-/** The icon of the tab as a data URL, with a mark if reviews are waiting. */
+/** Returns the icon of the tab as a data URL, with a mark if reviews are waiting. */
 export function faviconOf(waiting: number): string {
   const mark =
     waiting === 0

@@ -13,7 +13,9 @@ export interface Rect extends Point {
   readonly height: number;
 }
 
-/** An edge with the points that it passes; none for an edge that leads back or within a level. */
+/**
+ * An edge with its intermediate points. An edge that leads back or within a level has no points.
+ */
 export interface Wire {
   readonly edge: GraphEdge;
   readonly points: readonly Point[] | undefined;
@@ -43,20 +45,20 @@ const CARD: NodeShape = {
   height: 76,
   gaps: { down: { levelGap: 34, nodeGap: 26 }, right: { levelGap: 52, nodeGap: 20 } },
 };
-/** A task by its name alone. */
+/** A node that shows only the name of a task. */
 export const NAME_ONLY: NodeShape = {
   width: 116,
   height: 28,
   gaps: { down: { levelGap: 22, nodeGap: 14 }, right: { levelGap: 26, nodeGap: 12 } },
 };
-/** Room in a box: its title on top, and edges that lead back at its side. */
+/** Space in a box: for its title on top, and for edges that lead back at its side. */
 const PAD = { top: 34, side: 14, bottom: 14, back: 26 } as const;
 /** Space for edges of a state machine that lead back. */
 const BACK_ROOM = 90;
 /** Labels of transitions need longer edges. */
 const LABEL_GAP = 34;
 
-/** Places nodes and boxes. A box has its own layout and is placed like a single node. */
+/** Places nodes and boxes. A box has a separate layout and is placed like a single node. */
 export function layoutGraph(
   model: GraphModel,
   direction: Direction,
@@ -120,7 +122,7 @@ function linksOfHolders(
 }
 
 /**
- * Returns the number of transitions from the first state to each state; unreachable states come
+ * Returns the number of transitions from the first state to each state. Unreachable states are
  * last.
  */
 function levelsFrom(
@@ -130,7 +132,7 @@ function levelsFrom(
 ): ReadonlyMap<string, number> {
   const levels = new Map([[start, 0]]);
   for (const [id, level] of levels)
-    // grows during the iteration
+    // The list grows during the iteration.
     for (const { from, to } of edges.values())
       if (from === id && !levels.has(to)) levels.set(to, level + 1);
   const last = Math.max(...levels.values());
@@ -217,7 +219,8 @@ function routesInBoxes(
 }
 
 /**
- * Computes both directions, and returns the one that can be shown larger in a window of this size.
+ * Computes the layouts of both directions. Returns the layout with the larger scale in a window of
+ * this size.
  */
 export function fittingLayout(
   model: GraphModel,

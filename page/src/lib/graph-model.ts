@@ -5,15 +5,15 @@ import type { RunView, TaskState } from "../../../src/plugins/dashboard/protocol
 export interface GraphNode {
   readonly id: string;
   readonly box: string | undefined;
-  /** Ids of its tasks; the own id for a single task. */
+  /** Ids of its tasks. A single task has only its own id. */
   readonly tasks: readonly string[];
   /** For many tasks: their common properties. */
   readonly group?: { readonly kind: string; readonly level: number } | undefined;
-  /** The number of hidden tasks that it caused. */
+  /** The number of hidden tasks that the node caused. */
   readonly folded: number;
 }
 
-/** `transition`: of a state machine. The others as in the plan. */
+/** `transition`: a transition of a state machine. Other kinds as in the plan. */
 export type GraphEdgeKind = "context" | "order" | "repeat" | "delegation" | "transition";
 
 export interface GraphEdge {
@@ -21,9 +21,9 @@ export interface GraphEdge {
   readonly from: string;
   readonly to: string;
   readonly kind: GraphEdgeKind;
-  /** Of a transition: its condition. */
+  /** The condition of a transition. */
   readonly label?: string | undefined;
-  /** Of a transition: whether the run made it. */
+  /** Whether the run made the transition. */
   readonly isFired?: boolean | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface GraphModel {
   readonly boxes: readonly GraphBox[];
   /** The state with which a state machine begins. */
   readonly start: string | undefined;
-  /** Changes when nodes have to be placed again. */
+  /** A key that changes when nodes have to be placed again. */
   readonly key: string;
 }
 
@@ -140,7 +140,7 @@ function edgesOf(
     ...added.flatMap((task) => edgesTo(task, tasks)),
   ]) {
     const key = `${edge.from}\0${edge.to}`;
-    // An edge with an output takes precedence over one of order.
+    // An edge with an output takes precedence over an edge of order.
     if (edges.get(key)?.kind !== "context") edges.set(key, edge);
   }
   return [...edges.values()];
@@ -152,7 +152,7 @@ function transition(edge: DagEdge): GraphEdge {
   return { from: fromStateId, to: toStateId, kind: "transition", label, isFired: fired };
 }
 
-/** The edges to a task that is not in the plan. */
+/** Returns the edges to a task that is not in the plan. */
 function edgesTo(
   { id, parent, deps, after }: TaskState,
   tasks: RunView["tasks"],
@@ -165,7 +165,7 @@ function edgesTo(
 
 type Drawn = Omit<GraphModel, "key">;
 
-/** One node for each box, level and kind. */
+/** Returns one node for each box, level and kind. */
 function grouped({ nodes, edges, boxes, start }: Drawn, tasks: RunView["tasks"]): Drawn {
   const groups = new Map<string, { box: string | undefined; ids: string[]; first: TaskState }>();
   const groupOf = new Map<string, string>();
@@ -189,7 +189,7 @@ function grouped({ nodes, edges, boxes, start }: Drawn, tasks: RunView["tasks"])
   }
   return {
     nodes: [...groups].map(([key, { box, ids, first }]) =>
-      // A single task is drawn as itself.
+      // A single task keeps its node.
       ids.length === 1
         ? { id: first.id, box, tasks: ids, folded: 0 }
         : {
@@ -206,7 +206,10 @@ function grouped({ nodes, edges, boxes, start }: Drawn, tasks: RunView["tasks"])
   };
 }
 
-/** Returns everything that determines the positions. The number of tasks of a group does not. */
+/**
+ * Returns a key of all data that determine the positions. The number of tasks of a group has no
+ * influence.
+ */
 function keyOf({ nodes, edges, boxes }: Drawn): string {
   return [
     nodes.map(({ id, box = "" }) => `${id}\t${box}`).join("\n"),

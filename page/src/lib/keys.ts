@@ -5,13 +5,13 @@ interface PressedKey {
   readonly altKey: boolean;
 }
 
-/** The name of a pressed key: `a`, `?`, `Ctrl+Enter`. The command key counts as Ctrl. */
+/** Returns the name of a pressed key: `a`, `?`, `Ctrl+Enter`. The command key counts as Ctrl. */
 export function keyOf({ key, ctrlKey, metaKey, altKey }: PressedKey): string {
   if (altKey) return `Alt+${key}`;
   return ctrlKey || metaKey ? `Ctrl+${key}` : key;
 }
 
-/** Whether keys pressed in an element write text. */
+/** Returns whether keys pressed in an element write text. */
 export function isTyping(target: unknown): boolean {
   const { tagName, isContentEditable, type } = (target ?? {}) as {
     readonly tagName?: string;

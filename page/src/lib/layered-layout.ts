@@ -13,7 +13,7 @@ export interface LayoutEdge {
   readonly to: string;
 }
 
-/** `down`: levels from top to bottom; `right`: from left to right. */
+/** `down`: levels from top to bottom. `right`: levels from left to right. */
 export type Direction = "down" | "right";
 
 export interface LayoutOptions {
@@ -21,7 +21,7 @@ export interface LayoutOptions {
   /** Pixels between levels, and between nodes of a level. */
   readonly levelGap: number;
   readonly nodeGap: number;
-  /** The level of each node; default: the length of its longest path from the first nodes. */
+  /** The level of each node. Default: the length of its longest path from the first nodes. */
   readonly levels?: ReadonlyMap<string, number> | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface Layout {
 }
 
 const collator = new Intl.Collator("en", { numeric: true });
-/** Orders ids: numbers in them are compared as numbers. */
+/** Orders ids. Compares numbers in ids as numbers. */
 export const byId = (a: string, b: string): number => collator.compare(a, b) || (a < b ? -1 : 1);
 
 /** Space across the levels for an edge that passes a level. */
@@ -89,14 +89,14 @@ export function layoutInLevels(
   return { places, routes, width, height };
 }
 
-/** Levels from 0 without a gap. */
+/** Returns the levels renumbered from 0 without a gap. */
 function normalised(levels: ReadonlyMap<string, number>): ReadonlyMap<string, number> {
   const used = [...new Set(levels.values())].sort((a, b) => a - b);
   const places = new Map(used.map((level, i) => [level, i]));
   return new Map([...levels].map(([id, level]) => [id, places.get(level) ?? 0]));
 }
 
-/** Returns the longest path to each node. In a cycle the node with the first id is the start. */
+/** Returns the longest path to each node. In a cycle, the node with the first id is the start. */
 function longestWays(
   nodes: readonly LayoutNode[],
   edges: readonly LayoutEdge[],
@@ -137,7 +137,7 @@ function longestWays(
   return levels;
 }
 
-/** Cells of nodes, and of the levels that edges pass. */
+/** Returns the cells of nodes, and of the levels that edges pass. */
 function layersOf(
   nodes: readonly LayoutNode[],
   edges: readonly LayoutEdge[],
@@ -162,7 +162,7 @@ function layersOf(
     cells[to]?.before.push(from);
   };
   const passages = new Array<readonly number[] | undefined>(edges.length).fill(undefined);
-  // Nodes have their numbers in the order of their ids.
+  // Nodes are numbered in the order of their ids.
   const inOrder = edges
     .map(({ from, to }, i) => ({ start: numbers.get(from) ?? -1, end: numbers.get(to) ?? -1, i }))
     .filter(({ start, end }) => start >= 0 && end >= 0)

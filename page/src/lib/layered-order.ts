@@ -6,14 +6,14 @@ export interface Point {
 
 /** An item of a level: a node, or the point at which a long edge crosses the level. */
 export interface Cell {
-  /** `undefined` for a place of an edge. */
+  /** The id of the node. `undefined` for a point of an edge. */
   readonly id: string | undefined;
-  /** Across the levels. */
+  /** The size across the levels. */
   readonly breadth: number;
-  /** Along the levels. */
+  /** The size along the levels. */
   readonly depth: number;
   readonly level: number;
-  /** Cells of the previous and of the next level that edges lead to. */
+  /** Connected cells of the previous and of the next level. */
   readonly before: number[];
   readonly behind: number[];
 }
@@ -53,7 +53,7 @@ export function orderLevels({ cells, levels }: Layers): readonly number[][] {
   return best;
 }
 
-/** Sorts by the mean position of the neighbours; a cell without neighbours keeps its position. */
+/** Sorts by the mean position of the neighbours. A cell without neighbours keeps its position. */
 function sortLevel(
   level: number[],
   place: readonly number[],
@@ -69,7 +69,7 @@ function sortLevel(
   level.sort((a, b) => (wanted[a] ?? 0) - (wanted[b] ?? 0));
 }
 
-/** How many pairs of edges cross. */
+/** Returns the number of pairs of edges that cross. */
 function crossings(
   cells: readonly Cell[],
   levels: readonly number[][],
@@ -90,7 +90,7 @@ function crossings(
   return count;
 }
 
-/** Pairs in the wrong order, counted with a binary indexed tree. */
+/** Returns the number of pairs in the wrong order. Counts them with a binary indexed tree. */
 function inversions(values: readonly number[], width: number): number {
   const tree = new Uint32Array(width + 1);
   let count = 0;

@@ -4,7 +4,10 @@ const PASSES = 12;
 /** Weight of straight long edges relative to centred nodes. */
 const CHAIN_WEIGHT = 8;
 
-/** The middle of each cell across the levels: near its neighbours, and at least `gap` from the next cell. */
+/**
+ * Returns the middle of each cell across the levels: near its neighbours, and at least `gap` from
+ * the next cell.
+ */
 export function placeCells({ cells, levels }: Layers, gap: number): readonly number[] {
   const middles = new Array<number>(cells.length).fill(0);
   for (const level of levels) {
@@ -39,13 +42,13 @@ function cellAt(cells: readonly Cell[], number: number): Cell {
 interface Block {
   readonly first: number;
   weight: number;
-  /** Of the wanted places of its cells, less their distance to its first cell. */
+  /** The sum of the desired positions of its cells, minus their distances from the first cell. */
   sum: number;
 }
 
 /**
- * Places the cells of a level as near to their desired positions as their order and the gaps allow:
- * least squares, by pooling colliding neighbours.
+ * Places the cells of a level as near to their desired positions as their order and the gaps allow.
+ * Minimises the squares of the distances by pooling adjacent cells that collide.
  */
 function placeLevel(
   level: readonly number[],

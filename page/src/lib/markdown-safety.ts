@@ -1,4 +1,7 @@
-/** Deeper quotes and lists are cut to this depth: a parser recurses for each level. */
+/**
+ * Maximum depth of quotes and lists. Deeper levels are removed, because a parser recurses for each
+ * level.
+ */
 export const MAX_DEPTH = 20;
 
 /**
@@ -12,7 +15,7 @@ export function tamed(markdown: string): string {
     .replace(/([[\]*_~`!<(])\1{99,}/g, (run: string) => run.slice(0, 99));
 }
 
-/** The first markers of quotes and lists at the beginning of a line. */
+/** Returns the first markers of quotes and lists at the beginning of a line. */
 function firstMarkers(markers: string): string {
   const each = markers.match(/[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])[ \t])/g) ?? [];
   return each.slice(0, MAX_DEPTH).join("");
@@ -27,6 +30,6 @@ export function safeAddress(href: string): string | undefined {
     const { protocol, href: address } = new URL(href);
     return ["http:", "https:", "mailto:"].includes(protocol) ? address : undefined;
   } catch {
-    return undefined; // relative: it would lead into the page itself
+    return undefined; // a relative address would lead into the page
   }
 }

@@ -3,11 +3,15 @@ import { MAX_DEPTH, tamed } from "./markdown-safety.js";
 
 /** Longer texts are shown without parsing. */
 const MAX_LENGTH = 100_000;
-/** Texts with more lines too: the lexer reads the rest of a list again for each of its lines. */
+/**
+ * Texts with more lines are shown without parsing: the lexer reads the rest of a list again for
+ * each line.
+ */
 const MAX_LINES = 3_000;
 
 /**
- * Returns the tokens of Markdown of a model; `undefined` if it is too large or nested too deeply.
+ * Returns the tokens of Markdown of a model. Returns `undefined` if the text is too large or nested
+ * too deeply.
  */
 export function markdownTokens(text: string): readonly Token[] | undefined {
   if (text.length > MAX_LENGTH || hasMoreLines(text, MAX_LINES)) return undefined;

@@ -1,7 +1,10 @@
 /** A part of a prompt with the name of its template. */
 export interface PromptSection {
   readonly title: string;
-  /** As in `prompts` of an ensemble; `undefined` for text that no known template begins. */
+  /**
+   * The name of the template, as in `prompts` of an ensemble. `undefined` for text without a known
+   * template.
+   */
   readonly template: string | undefined;
   readonly text: string;
 }
@@ -20,12 +23,12 @@ const HEADINGS: readonly (readonly [start: string, title: string, template: stri
   ["## Output Format", "output format", "task.outputFormat"],
 ];
 
-/** Outputs of other tasks are between such lines; headings in them belong to the outputs. */
+/** Outputs of other tasks are between such lines. Headings between them belong to the outputs. */
 const FENCE = "---";
 
 /**
- * Splits the prompt of a task at the beginnings of the templates of the framework. A prompt of
- * other templates is one section.
+ * Splits the prompt of a task at the beginnings of the framework's templates. A prompt of other
+ * templates is one section.
  */
 export function promptSections(prompt: string): readonly PromptSection[] {
   const sections: { title: string; template: string | undefined; lines: string[] }[] = [];
@@ -40,7 +43,7 @@ export function promptSections(prompt: string): readonly PromptSection[] {
       sections.push({ title: rest === "" ? title : `${title} · ${rest}`, template, lines: [] });
     } else {
       if (sections.length === 0) sections.push({ title: "prompt", template: undefined, lines: [] });
-      // Directly below a text, the line would turn the text into a heading.
+      // Directly below a text, the line would make the text a heading.
       sections.at(-1)?.lines.push(...(isFence ? ["", line] : [line]));
     }
   }

@@ -1,11 +1,11 @@
 /** The part of the page's URL after `#`. */
 export interface Route {
-  /** Path segments without their encoding; `["runs"]` for an empty address. */
+  /** Decoded path segments. `["runs"]` for an empty address. */
   readonly path: readonly string[];
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** Reads an address such as `#/runs/r-1?view=graph&task=a`. Malformed parts stay as they are. */
+/** Reads an address such as `#/runs/r-1?view=graph&task=a`. Malformed parts remain unchanged. */
 export function parseRoute(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const segments = path.split("/").filter((part) => part !== "");
@@ -15,7 +15,7 @@ export function parseRoute(hash: string): Route {
   };
 }
 
-/** Writes an address. Parts of the query without a value are left out. */
+/** Writes an address. Omits parts of the query without a value. */
 export function hrefOf(
   path: readonly string[],
   query: Readonly<Record<string, string | undefined>> = {},
@@ -27,7 +27,7 @@ export function hrefOf(
   return `#/${path.map(encodeURIComponent).join("/")}${search}`;
 }
 
-/** Decodes a part of an address; returns a malformed one unchanged. */
+/** Decodes a part of an address. Returns a malformed part unchanged. */
 export function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

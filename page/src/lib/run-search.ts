@@ -5,12 +5,12 @@ import {
   type FilterQuery,
 } from "../../../src/plugins/dashboard/protocol/run-filter.js";
 
-/** The path that lists the runs of a filter. */
+/** Returns the path that lists the runs of a filter. */
 export function runsPath(query: FilterQuery, limit: number, before?: string): string {
   return `/api/runs?${conditionsOf(query, { limit: String(limit), before })}`;
 }
 
-/** The path that searches a text in the runs of the rest of a filter. */
+/** Returns the path that searches a text in the runs of the rest of a filter. */
 export function searchPath({ text = "", ...query }: FilterQuery): string {
   return `/api/search?${conditionsOf(query, { q: text })}`;
 }
@@ -32,7 +32,7 @@ export interface FilterPart {
   readonly without: string;
 }
 
-/** The conditions of a filter except its text. */
+/** Returns the conditions of a filter except its text. */
 export function filterParts(filter: string): readonly FilterPart[] {
   const { query } = parseRunFilter(filter);
   const { tags = {}, text: _, ...fields } = query;
@@ -57,12 +57,12 @@ export function filterParts(filter: string): readonly FilterPart[] {
   ];
 }
 
-/** The filter with another state; `undefined` for all states. */
+/** Returns the filter with another state. `undefined`: all states. */
 export function withState(filter: string, state: RunSummary["state"] | undefined): string {
   return formatRunFilter({ ...parseRunFilter(filter).query, state });
 }
 
-/** The filter with a tag. */
+/** Returns the filter with an additional tag. */
 export function withTag(filter: string, name: string, value: string): string {
   const { query } = parseRunFilter(filter);
   return formatRunFilter({ ...query, tags: { ...query.tags, [name]: value } });
@@ -74,7 +74,8 @@ export function sumsOf(runs: readonly RunSummary[]): RunSums {
   const cost: Record<string, number> = {};
   const states: Partial<Record<RunSummary["state"], number>> = {};
   for (const { state, totals } of runs) {
-    for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += totals[name]; // its keys
+    // The keys of `sums`.
+    for (const name of Object.keys(sums) as (keyof typeof sums)[]) sums[name] += totals[name];
     if (totals.cost > 0) {
       const currency = totals.currency ?? "";
       cost[currency] = (cost[currency] ?? 0) + totals.cost;

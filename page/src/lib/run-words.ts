@@ -16,12 +16,12 @@ const ENDINGS: Readonly<Record<string, string>> = {
   SUSPENDED: "waits to go on",
 };
 
-/** Returns the state of a run in words; `undefined` if the usual word applies. */
+/** Returns the state of a run in words. Returns `undefined` if the usual word applies. */
 export function runWord({ state, exitReason }: RunSummary): string | undefined {
   return state === "failed" || state === "running" ? undefined : ENDINGS[exitReason ?? ""];
 }
 
-/** `topic: heat pumps · day: 2026-11-21`, in one line. */
+/** Formats inputs in one line: `topic: heat pumps · day: 2026-11-21`. */
 export function inputsText(inputs: RunSummary["inputs"]): string {
   return Object.entries(inputs)
     .map(([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`)

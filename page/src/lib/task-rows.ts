@@ -2,30 +2,30 @@ import type { TaskState } from "../../../src/plugins/dashboard/protocol/state-ty
 import { byId } from "./layered-layout.js";
 
 /**
- * The columns for sorting rows. `plan`: in the order of the plan, parts below the task that caused
- * them.
+ * The sort order of rows. `plan`: in the order of the plan, each task followed by the tasks that it
+ * caused.
  */
 export type TaskOrder = "plan" | "state" | "time" | "tokens" | "cost";
 
-/** The filter of tasks; all given conditions must match. */
+/** The filter of tasks. All given conditions must match. */
 export interface TaskFilter {
   readonly state?: string | undefined;
   readonly level?: number | undefined;
   readonly kind?: string | undefined;
-  /** Anywhere in id, role, model or description; case does not matter. */
+  /** A text in id, role, model or description. Ignores case. */
   readonly text?: string | undefined;
 }
 
 export interface TaskRow {
   readonly task: TaskState;
-  /** The nesting depth below the task that caused it. */
+  /** The nesting depth: the number of tasks above this task. */
   readonly depth: number;
 }
 
 /** Waiting and failed tasks come first. */
 const STATES = ["waiting", "failed", "running", "stopped", "done", "idle"];
 
-/** The rows of the table. */
+/** Returns the rows of the table. */
 export function taskRows(
   tasks: Iterable<TaskState>,
   filter: TaskFilter,
@@ -50,7 +50,7 @@ function fits(task: TaskState, { state, level, kind, text }: TaskFilter): boolea
   );
 }
 
-/** Tasks in the order of the run, each followed by those that it caused. */
+/** Returns the tasks in the order of the run, each followed by the tasks that it caused. */
 function inTree(tasks: Iterable<TaskState>): TaskRow[] {
   const all = [...tasks];
   const ids = new Set(all.map(({ id }) => id));

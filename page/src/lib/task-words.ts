@@ -9,8 +9,8 @@ const NAMELESS = /(?:^|\/)task-\d+(?:\.\d+)*$|\.\d+$/;
 const GRAPH_END = "__END__";
 
 /**
- * Returns the title of a task in one line: its name without that of its phase, loop or state
- * machine, otherwise its description.
+ * Returns the title of a task in one line: its name, otherwise its description. Omits the name of
+ * its phase, loop or state machine.
  */
 export function taskTitle({ id, description }: Pick<TaskState, "id" | "description">): string {
   if (id === GRAPH_END) return "end";
@@ -18,7 +18,7 @@ export function taskTitle({ id, description }: Pick<TaskState, "id" | "descripti
   return visibleText(id.slice(id.lastIndexOf("/") + 1).replace(/^\$loop:/, "loop "));
 }
 
-/** `gpt-4.1-mini` of `openai:gpt-4.1-mini`. */
+/** Returns `gpt-4.1-mini` for `openai:gpt-4.1-mini`. */
 export function shortModel(model: string): string {
   return visibleText(model.slice(model.indexOf(":") + 1));
 }
@@ -31,7 +31,7 @@ const ROLES: Readonly<Record<string, string>> = {
   "(end)": "end",
 };
 
-/** Role and model. */
+/** Returns role and model in one text. */
 export function taskWorker({ role, model }: Pick<TaskState, "role" | "model">): string {
   const name = ROLES[role] ?? visibleText(role);
   return model === undefined ? name : `${name} · ${shortModel(model)}`;
@@ -49,8 +49,8 @@ export function taskMs(
 }
 
 /**
- * Formats time, tokens and cost of a task that has begun. Figures that are 0 are omitted; calls
- * without usage are shown as unknown.
+ * Formats time, tokens and cost of a task that has begun. Omits figures that are 0. Shows calls
+ * without usage as unknown.
  */
 export function taskFigures(task: TaskState, nowMs: number, currency: string | undefined): string {
   const ms = taskMs(task, nowMs);
@@ -64,7 +64,7 @@ export function taskFigures(task: TaskState, nowMs: number, currency: string | u
     .join(" · ");
 }
 
-/** `8.4 k`, `8.4 k + 2 unknown`, `unknown`. */
+/** Formats tokens: `8.4 k`, `8.4 k + 2 unknown`, `unknown`. */
 export function tokensText(tokens: number, unknownCalls: number): string {
   if (unknownCalls === 0) return formatCount(tokens);
   return tokens === 0 ? "unknown tokens" : `${formatCount(tokens)} + ${unknownCalls} unknown`;

@@ -1,16 +1,19 @@
-/** Control characters without line ends and tabs, and marks that change the writing direction or separate lines. */
+/**
+ * Control characters without line ends and tabs, and marks that change the writing direction or
+ * separate lines.
+ */
 const HIDDEN = /(?![\n\t])\p{Cc}|[\u061C\u200B-\u200F\u2028-\u202E\u2060-\u2069\uFEFF]/gu;
 
 /** The symbols of control characters begin here in Unicode. */
 const CONTROL_PICTURES = 0x2400;
 
-/** A piece of text; `symbol` if it replaces an invisible character. */
+/** A piece of text. `symbol`: the piece replaces an invisible character. */
 export interface TextPiece {
   readonly text: string;
   readonly symbol?: string;
 }
 
-/** Splits a text at characters that would hide or reorder others. */
+/** Splits a text at characters that would hide or reorder other characters. */
 export function textPieces(text: string): readonly TextPiece[] {
   const pieces: TextPiece[] = [];
   let end = 0;
@@ -23,12 +26,17 @@ export function textPieces(text: string): readonly TextPiece[] {
   return pieces;
 }
 
-/** Replaces such characters by symbols: for names, titles and labels. */
+/**
+ * Replaces characters that hide or reorder other characters by symbols, for names, titles and
+ * labels.
+ */
 export function visibleText(text: string): string {
   return text.replace(HIDDEN, symbolOf);
 }
 
-/** Returns the title of an item with a name; its name if titles do not leave the program. */
+/**
+ * Returns the title of an item with a name. Returns its name if titles do not leave the program.
+ */
 export function titleOrName({
   title,
   name,
@@ -39,7 +47,7 @@ export function titleOrName({
   return title === undefined || title === "" ? name : title;
 }
 
-/** `␛` for a control character, `[U+202E]` for others. */
+/** Returns `␛` for a control character, `[U+202E]` for other characters. */
 function symbolOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   if (code < 0x20) return String.fromCodePoint(CONTROL_PICTURES + code);

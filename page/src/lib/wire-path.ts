@@ -11,7 +11,7 @@ export interface WirePath {
 
 /**
  * Draws an edge from one node to another through the given points, two for each passed level.
- * Without points it leads back in an arc.
+ * Without points, the edge leads back in an arc.
  */
 export function wirePath(
   from: Rect,
@@ -27,7 +27,7 @@ export function wirePath(
   let d = `M${start.x} ${start.y}`;
   for (let i = 1; i < all.length; i++) {
     const [a, b] = [all[i - 1] ?? start, all[i] ?? end];
-    // Curves lead from level to level; between the two points of a level it is straight.
+    // Curves lead from level to level. Between the two points of a level, the edge is straight.
     d += i % 2 === 0 ? `L${b.x} ${b.y}` : curve(a, b, isDown);
   }
   const first = all[1] ?? end;

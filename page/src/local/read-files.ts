@@ -13,7 +13,7 @@ export interface ReadRun {
   readonly entries: readonly LogEntry[];
 }
 
-/** The result of reading files: their runs, and the reasons why others contain none. */
+/** The result of reading files: their runs, and the reasons for files without a run. */
 export interface ReadFiles {
   readonly runs: readonly ReadRun[];
   readonly problems: readonly string[];
@@ -37,8 +37,9 @@ type Content =
   | { readonly kind: "log"; readonly entries: readonly LogEntry[] };
 
 /**
- * Reads traces, diagrams and logs. A diagram belongs to the trace with the same name (`r-1.trace.json`
- * and `r-1.dag.json`); without one it is shown as a run that never began.
+ * Reads traces, diagrams and logs. A diagram belongs to the trace with the same name
+ * (`r-1.trace.json` and `r-1.dag.json`). A diagram without a trace is shown as a run that never
+ * began.
  */
 export async function readFiles(files: readonly TextFile[]): Promise<ReadFiles> {
   const problems: string[] = [];
@@ -99,7 +100,7 @@ function runOf(file: TextFile, content: Content, diagram: Dag | undefined): Read
   return { runId, entries: traceToLog({ ...saved, runId }, diagram ?? planOfTrace(saved)) };
 }
 
-/** Returns entries by number; a log with missing parts is numbered again. */
+/** Returns entries by number. Numbers a log with missing parts again. */
 function numbered(entries: readonly LogEntry[]): readonly LogEntry[] {
   return [...entries].sort((a, b) => a.n - b.n).map((entry, n) => ({ ...entry, n }));
 }
@@ -117,7 +118,8 @@ function parsed(text: string): unknown {
 }
 
 function isEntry(value: unknown): value is LogEntry {
-  const { n, at, type } = (value ?? {}) as Partial<LogEntry>; // anything without these has none
+  // Any value; its fields are checked next.
+  const { n, at, type } = (value ?? {}) as Partial<LogEntry>;
   return typeof n === "number" && typeof at === "string" && typeof type === "string";
 }
 

@@ -11,13 +11,13 @@ export interface RunPageParts {
   readonly main: string;
 }
 
-/** Allows only the contents of the file itself: it makes no requests. */
+/** Allows only the contents of the file: the page makes no requests. */
 const POLICY =
   "default-src 'none'; script-src 'unsafe-inline' data:; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /**
- * Creates an HTML file that contains the page and one run, and that opens without a program. The
- * scripts become data URLs; an import map assigns them the names under which they import each
+ * Creates an HTML file that contains the page and one run. The file opens without a program. The
+ * scripts become data URLs. An import map assigns them the names under which they import each
  * other.
  */
 export function runPage({ title, run, files, main }: RunPageParts): string {
@@ -46,14 +46,14 @@ export function runPage({ title, run, files, main }: RunPageParts): string {
 `;
 }
 
-/** The entries as lines of JSON, as in files of stores. */
+/** Returns the entries as lines of JSON, as in files of stores. */
 export function logText(entries: readonly LogEntry[]): string {
   return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
 }
 
 const nameOf = (file: string): string => `page/${file}`;
 
-/** A script whose imports have the names of the import map. */
+/** Returns a script whose imports have the names of the import map. */
 function renamed(script: string, names: readonly string[]): string {
   return names.reduce(
     (text, name) => text.replaceAll(`"./${name}"`, JSON.stringify(nameOf(name))),
@@ -68,7 +68,7 @@ function dataAddress(script: string): string {
   return `data:text/javascript;base64,${btoa(text)}`;
 }
 
-/** JSON in an element of a page: nothing in it ends the element. */
+/** Returns JSON for an element of a page. The JSON can't end the element. */
 function inScript(value: unknown): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c");
 }

@@ -24,13 +24,14 @@ interface Elements {
   getElementById(id: string): { readonly textContent: string | null } | null;
 }
 
-/** The run in a saved page; `undefined` in a page that a program serves. */
+/** Returns the run in a saved page. Returns `undefined` in a page that a program serves. */
 export function savedRunIn(document: Elements): SavedRun | undefined {
   const text = document.getElementById(SAVED_RUN)?.textContent;
-  return text === undefined || text === null ? undefined : (JSON.parse(text) as SavedRun); // the export wrote it
+  // The export wrote it.
+  return text === undefined || text === null ? undefined : (JSON.parse(text) as SavedRun);
 }
 
-/** The environment of a saved page: there is no program, and no request is made. */
+/** Returns the environment of a saved page. There is no program, and no request is made. */
 export function savedEnvironment(env: Environment, local: LocalRunsStore): Environment {
   return {
     ...env,
@@ -51,7 +52,7 @@ function answerTo(path: string, { list }: LocalRunsStore): Response {
   return json({ error: "NOT_FOUND", message: "This page is a file without a program" }, 404);
 }
 
-/** A connection that greets, and answers pings. */
+/** Returns a connection that sends the first frame and answers pings. */
 function savedSocket(env: Environment, { list }: LocalRunsStore): Socket {
   const frame = (data: unknown): void => {
     env.later(

@@ -2,8 +2,8 @@ import type { Dag, DagTask } from "../../../src/contracts/dag.js";
 import type { SavedTrace } from "../../../src/plugins/dashboard/protocol/saved-trace.js";
 
 /**
- * Returns the tasks of a trace, each with the tasks whose outputs it received. Phases, loops and
- * states of graphs are in diagrams only.
+ * Returns the tasks of a trace, each with the tasks whose outputs it received. Only diagrams
+ * contain phases, loops and states of graphs.
  */
 export function planOfTrace({ tasks, workflow }: SavedTrace): Dag {
   const own = new Map(

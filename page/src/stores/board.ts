@@ -47,7 +47,7 @@ export function createBoard(
     fetch: env.fetch,
     token: () => session.token.value,
     onUnauthorized: () => {
-      // A token that was revoked while the page was open.
+      // The token was revoked while the page was open.
       if (connection.state.value.kind === "live") connection.connect();
     },
   });
@@ -76,7 +76,7 @@ export function createBoard(
 
 export const BoardContext = createContext<Board | undefined>(undefined);
 
-/** The stores. @throws Error outside of the page. */
+/** Returns the stores. @throws Error outside of the page. */
 export function useBoard(): Board {
   const board = useContext(BoardContext);
   if (board === undefined) throw new Error("Components are drawn inside BoardContext.Provider");

@@ -5,9 +5,9 @@ import type { Environment } from "./environment.js";
 export interface ClockStore {
   /** Milliseconds since 1970 by the server's clock. */
   now(): number;
-  /** The same, renewed each second: components that read it are drawn again. */
+  /** The time, updated each second. Components that read it are drawn again. */
   readonly seconds: ReadonlySignal<number>;
-  /** Takes the server's time out of a frame. */
+  /** Applies the server's time of a frame. */
   adjust(serverTimeMs: number): void;
 }
 

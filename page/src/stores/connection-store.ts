@@ -12,10 +12,9 @@ import type { Environment, Socket } from "./environment.js";
 import type { SessionStore } from "./session-store.js";
 
 /**
- * Whether the page is connected. `lost`: since `sinceMs`, with the next attempt at `retryAtMs`,
- * both by the server's clock; `isBusy` if the program answered that it had too many requests.
- * `ended`: the program reported its end; attempts continue. `refused`: a token is required, or the
- * given one is wrong.
+ * The state of the connection. `lost`: since `sinceMs`, with the next attempt at `retryAtMs`, both
+ * by the server's clock. `isBusy`: the program answered that it had too many requests. `ended`: the
+ * program reported its end. Attempts continue. `refused`: the token is missing or wrong.
  */
 export type LinkState =
   | { readonly kind: "connecting" }
@@ -32,15 +31,13 @@ export type LinkState =
 
 export interface ConnectionStore {
   readonly state: ReadonlySignal<LinkState>;
-  /** Identifies this start of the server; empty before the first frame. */
+  /** Identifies this start of the server. Empty before the first frame. */
   readonly epoch: ReadonlySignal<string>;
   /** Connects. A waiting attempt is made immediately. */
   connect(): void;
-  /** Returns whether the frame left. */
+  /** Sends a frame. Returns whether the frame was sent. */
   send(frame: ClientFrame): boolean;
-  /**
-   * The server sends a frame at least every 15 s: after a longer silence the connection is dead.
-   */
+  /** Calls `fn` with each frame. Returns a function that ends the subscription. */
   onFrame(fn: (frame: ServerFrame) => void): () => void;
 }
 
@@ -72,7 +69,7 @@ class Connection implements ConnectionStore {
   #cancelRetry: () => void = () => undefined;
   #cancelSilence: () => void = () => undefined;
   #failures = 0;
-  /** Counts attempts, so that a late answer of an earlier one has no effect. */
+  /** Counts attempts: a late answer of an earlier attempt has no effect. */
   #attempt = 0;
 
   constructor(needs: Needs) {
@@ -164,7 +161,7 @@ class Connection implements ConnectionStore {
     session.setToken(undefined);
   }
 
-  /** Tries again after 0.5 to 15 s, with up to a quarter more or less. */
+  /** Tries again after 0.5 to 15 s, with a random deviation of up to a quarter. */
   #retry(isBusy = false): void {
     const { env, clock } = this.#needs;
     const delay = DELAYS_MS[Math.min(this.#failures++, DELAYS_MS.length - 1)] ?? 0;

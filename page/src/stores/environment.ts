@@ -1,22 +1,24 @@
-/** The parts of the browser that the page uses. Tests pass others. */
+/** The parts of the browser that the page uses. Tests pass other implementations. */
 export interface Environment {
   /** Whether the page is a file with one run, without a program. Default false. */
   readonly isSaved?: boolean | undefined;
   /** Milliseconds since 1970. */
   now(): number;
-  /** From 0 to below 1. */
+  /** Returns a random number from 0 (included) to 1 (excluded). */
   random(): number;
-  /** Calls `fn` once after `ms`; the result cancels it. */
+  /** Calls `fn` once after `ms` milliseconds. Returns a function that cancels the call. */
   later(fn: () => void, ms: number): () => void;
-  /** Calls `fn` before the next frame is drawn; soon if none is drawn. */
+  /**
+   * Calls `fn` before the next frame is drawn. If no frame is drawn, calls `fn` after a short time.
+   */
   nextFrame(fn: () => void): void;
   fetch(path: string, init: RequestInit): Promise<Response>;
   openSocket(path: string, protocol: string): Socket;
-  /** Absent in browsers without them, and in pages that are not secure. */
+  /** Absent in browsers without notifications, and in pages that are not secure. */
   readonly notifications?: Notifications | undefined;
-  /** Kept until the tab is closed. */
+  /** Texts that are kept until the tab is closed. */
   readonly session: Keep;
-  /** Kept for the next visit. */
+  /** Texts that are kept for the next visit. */
   readonly local: Keep;
 }
 
@@ -33,9 +35,12 @@ export interface Socket {
 export interface Notifications {
   permission(): "default" | "granted" | "denied";
   request(): Promise<unknown>;
-  /** Whether the user has the page in sight. */
+  /** Returns whether the page is visible to the user. */
   isSeen(): boolean;
-  /** `onClick` is called after the page is brought to the front. One with a known id replaces it. */
+  /**
+   * Shows a notification. A notification with a known id replaces the earlier one. `onClick` is
+   * called after the page is brought to the front.
+   */
   show(
     o: { readonly id: string; readonly title: string; readonly text: string },
     onClick: () => void,
@@ -45,6 +50,6 @@ export interface Notifications {
 /** Texts by name. */
 export interface Keep {
   read(name: string): string | undefined;
-  /** `undefined` removes it. */
+  /** Stores a text. `undefined` removes the text. */
   write(name: string, text: string | undefined): void;
 }

@@ -10,12 +10,12 @@ import type { Environment } from "./environment.js";
 /** The runs that match a filter. */
 export interface FoundRuns {
   readonly filter: string;
-  /** Newest first. */
+  /** The runs, newest first. */
   readonly runs: readonly RunSummary[];
   readonly total: number;
-  /** Over all matching runs; absent if the store of the runs does not compute sums. */
+  /** Sums over all matching runs. Absent if the store of the runs does not compute sums. */
   readonly sums?: RunSums | undefined;
-  /** Runs by state that match the rest of the filter. */
+  /** Numbers of runs by state that match the rest of the filter. */
   readonly states?: RunSums["states"] | undefined;
   readonly hasMore: boolean;
   readonly error?: ApiError | undefined;
@@ -25,7 +25,7 @@ export interface FoundRunsStore {
   /** `undefined` before the first answer. */
   readonly current: ReadonlySignal<FoundRuns | undefined>;
   /**
-   * Follows the matching runs; `undefined` follows none. The previous result is shown until the
+   * Follows the matching runs. `undefined`: follows none. The previous result is shown until the
    * answer arrives.
    */
   find(filter: string | undefined): void;
@@ -34,7 +34,7 @@ export interface FoundRunsStore {
 }
 
 const PAGE = 100;
-/** Changes of runs are fetched together. */
+/** Interval at which changes of runs are fetched together. */
 const AGAIN_MS = 2_000;
 
 interface Needs {
@@ -52,10 +52,10 @@ class FollowedFilter implements FoundRunsStore {
   readonly #needs: Needs;
   #filter: string | undefined;
   #next: string | undefined;
-  /** Pages that are shown. */
+  /** Number of shown pages. */
   #pages = 1;
   #isPlanned = false;
-  /** Counts fetches, so that the answer of an earlier one has no effect. */
+  /** Counts fetches: the answer of an earlier fetch has no effect. */
   #fetch = 0;
 
   constructor(needs: Needs) {

@@ -15,15 +15,16 @@ import { TextSearch } from "../../../src/plugins/dashboard/protocol/text-search.
 import { decoded } from "../lib/route.js";
 import type { Environment, Socket } from "./environment.js";
 
-/** Runs from files. They do not leave the browser. */
+/** Runs from files. The files do not leave the browser. */
 export interface LocalRunsStore {
-  /** Newest first. */
+  /** The runs, newest first. */
   readonly list: ReadonlySignal<readonly RunSummary[]>;
   has(runId: string): boolean;
-  /** Adds a run; one with the same id is replaced. */
+  /** Adds a run. Replaces a run with the same id. */
   add(runId: string, entries: readonly LogEntry[]): void;
   /**
-   * Returns the answer to a request about one of these runs; `undefined` for all other requests.
+   * Returns the answer to a request about one of these runs. Returns `undefined` for all other
+   * requests.
    */
   answer(path: string): Response | undefined;
 }
@@ -62,7 +63,7 @@ export function createLocalRunsStore(): LocalRunsStore {
   };
 }
 
-/** The environment of a page with runs from files: it answers requests about them itself. */
+/** Returns the environment of a page with runs from files. It answers requests about these runs. */
 export function withLocalRuns(env: Environment, local: LocalRunsStore): Environment {
   return {
     ...env,

@@ -5,7 +5,9 @@ import type { Environment } from "./environment.js";
 import type { ReviewsStore } from "./reviews-store.js";
 import type { RouteStore } from "./route-store.js";
 
-/** `undefined`: the browser has no notifications. `refused`: the user or the browser forbids them. */
+/**
+ * `undefined`: the browser has no notifications. `refused`: the user or the browser forbids them.
+ */
 export type NotifyState = "off" | "on" | "refused" | undefined;
 
 /** Notifications of the system about new reviews. */
@@ -25,7 +27,8 @@ interface Needs {
 
 /**
  * Notifies the user of each new review while the page is hidden, if the user has turned this on. A
- * notification names the task and contains no text of the run, because a locked screen may show it.
+ * notification names the task. It contains no text of the run, because a locked screen may show the
+ * notification.
  */
 export function createNotifyStore({ env, reviews, route }: Needs): NotifyStore {
   const { local, notifications } = env;

@@ -12,17 +12,20 @@ import type { ConnectionStore } from "./connection-store.js";
 import type { Environment } from "./environment.js";
 
 /**
- * A run as the page draws it. `view` is the state of the reducer: it changes with the next entries,
- * so components depend on `tick`, which counts the frames.
+ * A run for display. `view` is the state of the reducer and changes in place with the next entries.
+ * Components therefore depend on `tick`, the number of frames.
  */
 export interface OpenRun {
   readonly runId: string;
   readonly view: RunView;
   readonly tick: number;
-  /** Number of the entry up to which the page caught up after it was too slow; else `undefined`. */
+  /**
+   * Number of the entry up to which the page fetched the state after it was too slow. Otherwise
+   * `undefined`.
+   */
   readonly caughtUpAt: number | undefined;
   /**
-   * Milliseconds since 1970: the shown instant of a run that is played; absent for the current
+   * The shown instant of a run that is played, in milliseconds since 1970. Absent for the current
    * state.
    */
   readonly untilMs?: number | undefined;
@@ -37,11 +40,14 @@ export type OpenRunState =
 
 export interface OpenRunStore {
   readonly state: ReadonlySignal<OpenRunState>;
-  /** Follows only this run; `undefined` follows none. */
+  /** Follows only this run. `undefined`: follows none. */
   open(runId: string | undefined): void;
   /** Fetches the open run again. */
   reload(): void;
-  /** Calls `fn` with the entries of the open run as they arrive, before they are drawn; with none when its state was fetched instead of them. */
+  /**
+   * Calls `fn` with the entries of the open run when they arrive, before they are drawn. Passes an
+   * empty list if the state was fetched instead.
+   */
   onEntries(fn: (entries: readonly LogEntry[], runId: string) => void): () => void;
 }
 
@@ -65,7 +71,7 @@ class FollowedRun implements OpenRunStore {
   #tick = 0;
   #isDrawing = false;
   #caughtUpAt: number | undefined;
-  /** Counts fetches, so that the answer of an earlier one has no effect. */
+  /** Counts fetches: the answer of an earlier fetch has no effect. */
   #fetch = 0;
   #isLoading = false;
 
@@ -113,7 +119,7 @@ class FollowedRun implements OpenRunStore {
     } catch (error) {
       if (fetch !== this.#fetch) return;
       if (!(error instanceof ApiError)) throw error;
-      // The shown state stays while the program can't be reached.
+      // The shown state remains while the program can't be reached.
       if (error.status === 0 && this.#reducer !== undefined) return;
       this.state.value =
         error.status === 404 ? { kind: "missing", runId } : { kind: "failed", runId, error };
@@ -133,7 +139,8 @@ class FollowedRun implements OpenRunStore {
    */
   #resume(epoch: string): void {
     if (this.#runId === undefined) return;
-    if (this.#reducer === undefined && this.#isLoading) return; // subscribes when the state is there
+    // Subscribes when the state has arrived.
+    if (this.#reducer === undefined && this.#isLoading) return;
     if (this.#reducer !== undefined && epoch === this.#epoch) this.#subscribe(this.#runId);
     else this.reload();
   }

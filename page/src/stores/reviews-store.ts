@@ -9,13 +9,13 @@ import type { Api } from "../api.js";
 import type { ConnectionStore } from "./connection-store.js";
 
 export interface ReviewsStore {
-  /** The waiting reviews, nearest deadline first; those without one last. */
+  /** The waiting reviews, nearest deadline first. Reviews without a deadline are last. */
   readonly pending: ReadonlySignal<readonly StoredReview[]>;
   /** The last reviews that were answered or have expired. */
   readonly answered: ReadonlySignal<readonly AnsweredReview[]>;
-  /** Whether the first list has come. */
+  /** Whether the first list has arrived. */
   readonly isKnown: ReadonlySignal<boolean>;
-  /** Answers a review. @throws ApiError with the words of the server: REVIEW_RESOLVED, ... */
+  /** Answers a review. @throws ApiError with the code of the server: REVIEW_RESOLVED, ... */
   answer(reviewId: string, body: ReviewDecisionBody): Promise<ReviewAppliedBody>;
 }
 

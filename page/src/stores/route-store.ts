@@ -3,9 +3,9 @@ import { hrefOf, parseRoute, type Route } from "../lib/route.js";
 
 export interface RouteStore {
   readonly current: ReadonlySignal<Route>;
-  /** Opens an address such as `#/runs`; `replace` replaces the current one. */
+  /** Opens an address such as `#/runs`. `replace` replaces the current address in the history. */
   go(href: string, how?: "push" | "replace"): void;
-  /** Changes parts of the query; `undefined` removes one. */
+  /** Changes parts of the query. `undefined` removes a part. */
   patch(query: Readonly<Record<string, string | undefined>>, how?: "push" | "replace"): void;
 }
 

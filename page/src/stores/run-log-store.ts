@@ -5,13 +5,13 @@ import { ApiError, type Api } from "../api.js";
 import type { Environment } from "./environment.js";
 import type { OpenRunStore } from "./open-run-store.js";
 
-/** The entries of a run from the first one, without the texts of tasks. */
+/** The entries of a run from the first entry on, without the texts of tasks. */
 export interface RunLog {
   readonly runId: string;
-  /** `loading` until the last entry that is known has arrived. */
+  /** `loading` until the last known entry has arrived. */
   readonly state: "loading" | "ready" | "failed";
   readonly error?: ApiError | undefined;
-  /** In order, without a gap. */
+  /** The entries in order, without a gap. */
   readonly entries: readonly LogEntry[];
   /** Whether entries after these are omitted: see {@link MOST_ENTRIES}. */
   readonly isCut: boolean;
@@ -20,7 +20,7 @@ export interface RunLog {
 export interface RunLogStore {
   readonly current: ReadonlySignal<RunLog | undefined>;
   /**
-   * Follows the log of the open run; `undefined` follows none. Fetched entries are kept while the
+   * Follows the log of the open run. `undefined`: follows none. Fetched entries are kept while the
    * run is the same.
    */
   follow(runId: string | undefined): void;
@@ -50,7 +50,7 @@ class FollowedLog implements RunLogStore {
   #isFollowing = false;
   #isFetching = false;
   #isDrawing = false;
-  /** Whether entries arrived during a fetch that it may not contain. */
+  /** Whether entries arrived during a fetch. The answer may not contain them. */
   #isBehind = false;
   #error: ApiError | undefined;
 
@@ -112,7 +112,7 @@ class FollowedLog implements RunLogStore {
       await this.#fetch(this.#runId);
   }
 
-  /** Adds the next entries; omits those that are already present. */
+  /** Adds the next entries. Omits entries that are already present. */
   #add(entries: readonly LogEntry[]): void {
     for (const entry of entries)
       if (entry.n === this.#last + 1 && entry.type !== "token" && !this.#isCut)

@@ -2,15 +2,15 @@ import { computed, signal, type ReadonlySignal } from "@preact/signals";
 import type { RunSummary } from "../../../src/contracts/run-store.js";
 import type { ConnectionStore } from "./connection-store.js";
 
-/** The runs that the program sends without a request: the last ones, and those that change. */
+/** The runs that the program sends without a request: the last runs, and runs that change. */
 export interface RunsStore {
-  /** Newest first. */
+  /** The runs, newest first. */
   readonly list: ReadonlySignal<readonly RunSummary[]>;
   /** The number of conversations whose threads can be read. */
   readonly conversations: ReadonlySignal<number>;
   /** The number of services of the program. */
   readonly services: ReadonlySignal<number>;
-  /** Whether the first list has come. */
+  /** Whether the first list has arrived. */
   readonly isKnown: ReadonlySignal<boolean>;
   summaryOf(runId: string): RunSummary | undefined;
 }
@@ -39,7 +39,7 @@ export function createRunsStore(connection: ConnectionStore): RunsStore {
   };
   connection.onFrame((frame) => {
     if (frame.type === "hello") {
-      take(new Map(), frame.runs); // the others may be of an earlier start of the server
+      take(new Map(), frame.runs); // known runs may be of an earlier start of the server
       isKnown.value = true;
       count(frame);
     } else if (frame.type === "runs") {

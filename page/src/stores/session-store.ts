@@ -12,9 +12,9 @@ export interface SessionStore {
   readonly user: ReadonlySignal<BoardUser | undefined>;
   readonly token: ReadonlySignal<string | undefined>;
   setUser(user: BoardUser | undefined): void;
-  /** Keeps a token in this tab; `undefined` forgets it. */
+  /** Keeps a token in this tab. `undefined` removes the token. */
   setToken(token: string | undefined): void;
-  /** Whether the user has the permissions of this role. */
+  /** Returns whether the user has the permissions of this role. */
   may(role: "viewer" | "reviewer" | "operator"): boolean;
 }
 
@@ -37,7 +37,7 @@ export function createSessionStore({ session }: Pick<Environment, "session">): S
   };
 }
 
-/** The token of an address such as `#t=secret`, and the address without it. */
+/** Returns the token of an address such as `#t=secret`, and the address without the token. */
 export function tokenInAddress(
   hash: string,
 ): { readonly token: string; readonly rest: string } | undefined {

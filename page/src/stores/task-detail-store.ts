@@ -13,9 +13,9 @@ export interface TaskDetail {
   /** `loading` until the first answer. Entries that have arrived are in `entries`. */
   readonly state: "loading" | "ready" | "failed";
   readonly error?: ApiError | undefined;
-  /** In order, with all their texts. */
+  /** The entries in order, with all their texts. */
   readonly entries: readonly LogEntry[];
-  /** The answer that the model is writing; empty between answers. */
+  /** The answer that the model is streaming. Empty between answers. */
   readonly writing: string;
   /** Milliseconds since 1970 by this machine's clock when the answer began. */
   readonly writingSinceMs: number | undefined;
@@ -23,7 +23,7 @@ export interface TaskDetail {
 
 export interface TaskDetailStore {
   readonly current: ReadonlySignal<TaskDetail | undefined>;
-  /** Follows one task; `undefined` follows none. */
+  /** Follows one task. `undefined`: follows none. */
   watch(runId: string | undefined, taskId: string | undefined): void;
 }
 
@@ -58,7 +58,9 @@ class WatchedTask implements TaskDetailStore {
   #isDrawing = false;
   /** Whether entries of the task arrive in full. */
   #isWatched = false;
-  /** Number of pings without an answer: only the last answer follows the last task. */
+  /**
+   * Number of pings without an answer. Only the answer to the last ping belongs to the last task.
+   */
   #pings = 0;
   #fetch = 0;
 
@@ -93,8 +95,8 @@ class WatchedTask implements TaskDetailStore {
   }
 
   /**
-   * Subscribes, and fetches when the server has confirmed that: after its answer to the ping,
-   * entries of the task arrive in full. The fetched data contain the earlier ones.
+   * Subscribes, and fetches after the server's answer to a ping. From this answer on, entries of
+   * the task arrive in full. The fetched data contain the earlier entries.
    */
   #begin(): void {
     const task = this.#task;
@@ -115,7 +117,7 @@ class WatchedTask implements TaskDetailStore {
 
   async #load({ runId, taskId }: { runId: string; taskId: string }, fetch: number): Promise<void> {
     if (this.#hasNotBegun(taskId)) {
-      this.#state = "ready"; // the server has no entry of it, and would refuse to list them
+      this.#state = "ready"; // the server has no entry of the task and would refuse
       this.#draw();
       return;
     }
@@ -135,7 +137,7 @@ class WatchedTask implements TaskDetailStore {
     } catch (error) {
       if (fetch !== this.#fetch) return;
       if (!(error instanceof ApiError)) throw error;
-      if (this.#state === "ready") return; // the shown state stays
+      if (this.#state === "ready") return; // the shown state remains
       this.#state = "failed";
       this.#error = error;
     }

@@ -5,7 +5,7 @@ export type Theme = "light" | "dark";
 
 export interface ThemeStore {
   readonly theme: ReadonlySignal<Theme>;
-  /** Changes to the other one, for the next visits too. */
+  /** Changes to the other theme, also for later visits. */
   toggle(): void;
 }
 

@@ -19,7 +19,7 @@ import { useBoard } from "../stores/board.js";
 
 const ROW_HEIGHT = 38;
 
-/** Two runs task by task, by the address: `#/compare?a=&b=`. */
+/** Compares two runs task by task: `#/compare?a=&b=`. */
 export function CompareView(): JSX.Element {
   const { a, b } = useBoard().route.current.value.query;
   if (a === undefined || b === undefined)
@@ -102,7 +102,7 @@ function Comparison({ found }: { readonly found: CompareBody }): JSX.Element {
 
 interface TaskRowsProps {
   readonly tasks: readonly TaskComparison[];
-  /** The chosen one; -1 for none. */
+  /** The position of the selected task. -1: none. */
   readonly place: number;
   readonly currencies: RowProps["currencies"];
   readonly show: (task: TaskComparison) => void;
@@ -164,7 +164,7 @@ interface RowProps {
   readonly onClick: () => void;
 }
 
-/** Returns the change of the cost of a task; `undefined` if it can't be computed. */
+/** Returns the change of the cost of a task. Returns `undefined` if it can't be computed. */
 function costChange(
   { a, b }: TaskComparison,
   currencies: RowProps["currencies"],

@@ -1,5 +1,5 @@
-// Views that start and control runs, the threads of conversations and the services, in a file that
-// is fetched on demand.
+// Views that start and control runs, and the views of threads and services. This file is fetched on
+// demand.
 export { ActionsPanel } from "../components/run/actions-panel.js";
 export { CancelPanel } from "../components/run/cancel-panel.js";
 export { EnsemblesView } from "./ensembles.js";

@@ -49,7 +49,7 @@ export function CostView({ run, onTask }: RunViewProps): JSX.Element {
   );
 }
 
-/** Returns the rows of tasks, with their shown names. */
+/** Returns the rows of tasks, with their display names. */
 function taskLines({ view }: OpenRun): readonly CostLine[] {
   return taskCostLines(view.tasks.values(), MOST_TASKS).map((line) => {
     const task = line.taskId === undefined ? undefined : view.tasks.get(line.taskId);

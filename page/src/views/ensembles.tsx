@@ -9,12 +9,12 @@ import { counted } from "../lib/format.js";
 import { hrefOf } from "../lib/route.js";
 import { titleOrName, visibleText } from "../lib/visible-text.js";
 
-/** The list may be longer than its container, mainly on a narrow screen. */
+/** Scrolls to a link. The list may be longer than its container, mainly on a narrow screen. */
 function intoSight(link: HTMLElement | null): void {
   link?.scrollIntoView({ block: "nearest" });
 }
 
-/** The ensembles that can be started here, and the form of one: `#/ensembles/{name}`. */
+/** The ensembles that can be started here, and the form of one ensemble: `#/ensembles/{name}`. */
 export function EnsemblesView({ name }: { readonly name: string | undefined }): JSX.Element {
   const state = useFetched<EnsembleListBody>(["/api/ensembles"]);
   if (state.kind === "failed")

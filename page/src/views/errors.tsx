@@ -9,7 +9,7 @@ import { errorWords } from "../lib/api-words.js";
 import { troubleOf, type Trouble } from "../lib/run/error-cards.js";
 import type { RunViewProps } from "./run-view-props.js";
 
-/** Maximum number of failures with their conversations, each of which is a request. */
+/** Maximum number of failures with their conversations. Each conversation needs a request. */
 const MOST_CARDS = 10;
 
 /**
@@ -69,7 +69,9 @@ export function ErrorsView({ run, onTask }: RunViewProps): JSX.Element {
   );
 }
 
-/** Returns failures of tasks, the latest first; that of the run if no task failed. */
+/**
+ * Returns failures of tasks, the latest first. If no task failed, returns the failure of the run.
+ */
 function failuresOf(troubles: readonly Trouble[]): readonly Trouble[] {
   const failures = troubles.filter(({ weight }) => weight === "failed").toReversed();
   const ofTasks = failures.filter(({ taskId }) => taskId !== undefined);

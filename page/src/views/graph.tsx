@@ -23,7 +23,8 @@ export function GraphView({ run, taskId }: RunViewProps): JSX.Element {
   const window = useRef<HTMLDivElement>(null);
   const size = useSize(window);
   const { tasks, dag } = run.view;
-  // The number of tasks changes with each delegation, the diagram with each new plan and transition.
+  // The number of tasks changes with each delegation, the diagram with each new plan and
+  // transition.
   const model = useMemo(() => graphModel(run.view), [run.runId, dag, tasks.size]);
   const isWide = size.width > size.height;
   const layout = useMemo(() => fittingLayout(model, size), [model.key, isWide, size.width === 0]);

@@ -227,7 +227,7 @@ function Part(props: PartProps): JSX.Element {
   }
 }
 
-/** Returns the known state at an instant. */
+/** Returns the state at an instant. */
 function until(detail: TaskDetail | undefined, ms: number | undefined): TaskDetail | undefined {
   if (detail === undefined || ms === undefined) return detail;
   const entries = detail.entries.filter(({ at }) => Date.parse(at) <= ms);

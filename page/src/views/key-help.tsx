@@ -7,7 +7,7 @@ export interface KeyHelpProps {
 
 type Keys = readonly (readonly [keys: readonly string[], what: string])[];
 
-/** The keyboard shortcuts of the page, grouped by the place in which they work. */
+/** The keyboard shortcuts of the page, grouped by the views in which they work. */
 const GROUPS: readonly (readonly [title: string, keys: Keys])[] = [
   [
     "Everywhere",

@@ -12,14 +12,17 @@ import { hrefOf } from "../lib/route.js";
 import { useBoard } from "../stores/board.js";
 
 export interface ReviewsViewProps {
-  /** The review of the address. */
+  /** The id of the review in the address. */
   readonly reviewId: string | undefined;
 }
 
-/** Windows that can show the list and a review next to each other. They open the first review. */
+/**
+ * Windows that can show the list and a review next to each other. Such a window opens the first
+ * review.
+ */
 const WIDE = "(min-width: 901px)";
 
-/** The waiting reviews, and the answered ones. */
+/** The waiting and the answered reviews. */
 export function ReviewsView({ reviewId }: ReviewsViewProps): JSX.Element {
   const { reviews, route } = useBoard();
   const [tab, setTab] = useState<"waiting" | "answered">("waiting");
@@ -71,7 +74,10 @@ export function ReviewsView({ reviewId }: ReviewsViewProps): JSX.Element {
   );
 }
 
-/** The reviews that this page has received: one that was answered elsewhere stays readable. */
+/**
+ * Returns the reviews that this page has received. A review that another user answered remains
+ * readable.
+ */
 function useKnown(pending: readonly StoredReview[]): ReadonlyMap<string, StoredReview> {
   const known = useRef(new Map<string, StoredReview>());
   for (const review of pending) known.current.set(review.reviewId, review);

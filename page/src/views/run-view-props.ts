@@ -8,6 +8,9 @@ export interface RunViewProps {
   readonly run: OpenRun;
   /** The task of the address, shown in the inspector. */
   readonly taskId: string | undefined;
-  /** Opens a task in the inspector; `undefined` closes it. `call`: the model call to show, from 1. */
+  /**
+   * Opens a task in the inspector. `undefined` closes the inspector. `call`: the model call to
+   * show, from 1.
+   */
   readonly onTask: (taskId: string | undefined, call?: number) => void;
 }

@@ -26,7 +26,7 @@ const ErrorsView = lazyPart(async () => (await import("./run-details.js")).Error
 const EventsView = lazyPart(async () => (await import("./run-details.js")).EventsView);
 const TimelineView = lazyPart(async () => (await import("./run-details.js")).TimelineView);
 
-/** Fetches what is not drawn yet. */
+/** Fetches the scripts of views that are not drawn yet. */
 export async function loadViews(): Promise<void> {
   await Promise.all([TimelineView.load(), Markdown.load(), loadTools()]);
 }
@@ -48,7 +48,7 @@ type ViewName = keyof typeof VIEWS;
 /** Fetches the scripts of a view that is not in this file. */
 function loadView(name: string | undefined): void {
   if (name === undefined || !Object.hasOwn(FETCHED, name)) return;
-  const view = FETCHED[name as keyof typeof FETCHED]; // one of them
+  const view = FETCHED[name as keyof typeof FETCHED]; // has this key, as checked above
   view.load().catch(() => undefined); // its container shows the reason
 }
 

@@ -24,7 +24,7 @@ const STATES = ["all", "running", "waiting", "failed"] as const;
 /** Number of runs in a comparison. */
 const MOST_CHOSEN = 2;
 
-/** The runs that fit a filter, newest first, with the sums of all that fit. */
+/** The runs that match a filter, newest first, with the sums of all matching runs. */
 export function RunsView(): JSX.Element {
   const { runs, foundRuns, localRuns, route } = useBoard();
   const [place, setPlace] = useState(-1);
@@ -131,16 +131,16 @@ interface ShownRuns {
   readonly runs: readonly RunSummary[];
   readonly total: number;
   readonly sums: RunSums;
-  /** Whether the sums are those of all that fit, and not of the shown ones. */
+  /** Whether the sums include all matching runs, not only the shown runs. */
   readonly isSumOfAll: boolean;
   readonly states: RunSums["states"];
   readonly hasMore: boolean;
-  /** Whether the answer to the present filter is there. */
+  /** Whether the answer to the current filter has arrived. */
   readonly isCurrent: boolean;
   readonly error: ApiError | undefined;
 }
 
-/** The found runs, with those that the program has sent since. */
+/** Returns the found runs, with the runs that the program has sent since. */
 function useShown(filter: string): ShownRuns {
   const { runs, foundRuns } = useBoard();
   const found = foundRuns.current.value;
@@ -176,7 +176,7 @@ function shownRuns(
   return [...later, ...found.map((run) => summaryOf(run.runId) ?? run)];
 }
 
-/** The number of shown runs, and the usage of all matching ones. */
+/** The number of shown runs, and the usage of all matching runs. */
 function Sums({ list }: { readonly list: ShownRuns }): JSX.Element {
   const { foundRuns } = useBoard();
   const { sums, total, runs, isSumOfAll, hasMore } = list;

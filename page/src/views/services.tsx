@@ -18,7 +18,7 @@ import { hrefOf } from "../lib/route.js";
 import { visibleText } from "../lib/visible-text.js";
 import { useBoard } from "../stores/board.js";
 
-/** The state of a service is fetched again after this time. */
+/** Interval at which the state of a service is fetched again. */
 const REFRESH_MS = 5_000;
 
 /** The services of the program: their queues, work, schedules and dead letters: `#/services`. */
@@ -119,7 +119,7 @@ function Requests({ requests }: Pick<ServiceInfo, "requests">): JSX.Element | nu
   );
 }
 
-/** Requests that were given up, to be queued again. */
+/** Dead letters, each with a button that queues the request again. */
 function DeadLetters({
   name,
   onChange,
@@ -172,7 +172,7 @@ interface RowsProps {
   readonly rows: readonly (readonly ComponentChildren[])[];
 }
 
-/** A small table; nothing without rows. */
+/** A small table. Draws nothing without rows. */
 function Rows({ title, columns, rows }: RowsProps): JSX.Element | null {
   if (rows.length === 0) return null;
   return (

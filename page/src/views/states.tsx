@@ -9,7 +9,7 @@ import { hrefOf } from "../lib/route.js";
 import { useFetched } from "../hooks/use-fetched.js";
 import { useBoard } from "../stores/board.js";
 
-/** Problems of the connection, below the bar on top; nothing while events arrive. */
+/** Problems of the connection, below the bar on top. Draws nothing while events arrive. */
 export function ConnectionNotice(): JSX.Element | null {
   const { connection, clock, runs } = useBoard();
   const state = connection.state.value;
@@ -84,7 +84,7 @@ export function SignIn(): JSX.Element {
   );
 }
 
-/** Before the first run. */
+/** The page before the first run. */
 export function NoRuns(): JSX.Element {
   const { session } = useBoard();
   const state = useFetched<EnsembleListBody>(["/api/ensembles"]);

@@ -115,7 +115,7 @@ interface FilterBarProps {
   readonly counts: Readonly<Record<WorkState, number>>;
 }
 
-/** The current filter, and the other possible ones. */
+/** The current filter, and the other possible filters. */
 function FilterBar({ filter, counts }: FilterBarProps): JSX.Element {
   const { route } = useBoard();
   const { state, kind, level, text } = filter;

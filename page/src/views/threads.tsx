@@ -20,13 +20,16 @@ import { titleOrName, visibleText } from "../lib/visible-text.js";
 import { useBoard } from "../stores/board.js";
 
 export interface ThreadsProps {
-  /** Name of the conversation. Default: the first. */
+  /** Name of the conversation. Default: the first conversation. */
   readonly name: string | undefined;
   readonly threadId: string | undefined;
   readonly owner: string | undefined;
 }
 
-/** The threads of the registered conversations, and the messages of one: `#/threads/{conversation}/{thread}?owner=`. */
+/**
+ * The threads of the registered conversations, and the messages of one thread:
+ * `#/threads/{conversation}/{thread}?owner=`.
+ */
 export function ThreadsView({ name, threadId, owner }: ThreadsProps): JSX.Element {
   const state = useFetched<ConversationListBody>(["/api/conversations"]);
   const waiting = words(state);
@@ -176,7 +179,7 @@ function ThreadHead({ thread }: { readonly thread: ThreadInfo }): JSX.Element {
   );
 }
 
-/** A value that changes whenever a run ends: a turn of a thread may have been stored. */
+/** Returns a value that changes when a run ends: a turn of a thread may have been stored. */
 function useChanges(): string {
   const { runs } = useBoard();
   const ended = runs.list.value.filter(({ endedAt }) => endedAt !== undefined);

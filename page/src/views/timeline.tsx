@@ -18,8 +18,8 @@ import type { OpenRun } from "../stores/open-run-store.js";
 import type { RunViewProps } from "./run-view-props.js";
 
 /**
- * The course of a run: a row per task or agent, with a bar for each model call, tool call,
- * delegation and wait.
+ * The course of a run: a row per task or agent. Each model call, tool call, delegation and wait is
+ * a bar.
  */
 export function TimelineView({ run, taskId, onTask }: RunViewProps): JSX.Element {
   const nowMs = useNow(run);
@@ -83,8 +83,8 @@ export function TimelineView({ run, taskId, onTask }: RunViewProps): JSX.Element
 }
 
 /**
- * Returns the milliseconds since the start of a run in progress, updated each second; `undefined`
- * after its end.
+ * Returns the milliseconds since the start of a run in progress, updated each second. Returns
+ * `undefined` after its end.
  */
 function useNow({ view }: OpenRun): number | undefined {
   const { clock } = useBoard();

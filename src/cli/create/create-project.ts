@@ -79,7 +79,7 @@ async function fillPlaceholders(
       text.replaceAll(/\{\{(name|version)\}\}/g, (_, name: string) => values[name] ?? ""),
     );
   }
-  // Npm does not publish `.gitignore`.
+  // npm does not publish files with the name `.gitignore`.
   await rename(join(folder, "_gitignore"), join(folder, ".gitignore"));
 }
 

@@ -110,7 +110,7 @@ export async function calibrate<In, Out>(options: CalibrateOptions<In, Out>): Pr
     const score = trials[0]?.scores[scorer.name];
     if (score?.value === undefined) return [];
     const { reason, value } = score;
-    // Of this sample.
+    // The label of this sample.
     return [{ id, label: labels[input.position] as number, score: value, reason }];
   });
   const spending = result.spending.judges;

@@ -69,7 +69,7 @@ export class ResponseFile {
     const bytes = Buffer.alloc(place.end - place.start);
     await this.#file.read(bytes, 0, bytes.length, place.start);
     const line = asFields(JSON.parse(bytes.toString("utf8")));
-    // As add() wrote it.
+    // `add` wrote the line.
     return line?.["key"] === key ? (line["response"] as ChatResponse) : undefined;
   }
 

@@ -88,7 +88,7 @@ function functionRunner(
                 trial,
                 idempotencyKey: id,
                 signal,
-                // Of its type.
+                // The output has the type of the ensemble.
                 run: (ensemble, inputs) => nested.run(ensemble, inputs, context) as never,
               });
             } catch (error) {

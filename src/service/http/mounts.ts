@@ -33,7 +33,7 @@ export class Mounts {
 
   /** Fields of `GET /api/status`. */
   status(): Fields {
-    // Merged objects.
+    // The result has the fields of all objects.
     return Object.assign({}, ...this.#mounted.map((part) => part.status?.() ?? {})) as Fields;
   }
 

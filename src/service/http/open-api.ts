@@ -47,7 +47,7 @@ function requestSchema(
   { name, description, inputSchema }: SharedCapability,
   common: Fields,
 ): Fields {
-  // A JSON Schema.
+  // `inputSchema` is a JSON Schema.
   const inputs = inputSchema as { readonly required?: readonly unknown[] } | undefined;
   const required = inputs === undefined ? ["context"] : inputs.required?.length ? ["inputs"] : [];
   return {

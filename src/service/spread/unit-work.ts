@@ -90,6 +90,6 @@ function unitInputs({ inputs }: WorkRequest): UnitInputs {
       about: "inputs",
     });
   const given = asFields(inputs?.["inputs"]) ?? {};
-  // Compared with the plan.
+  // The caller compares the fields with the plan.
   return { run, unit: unit as number, tasks: tasks as readonly string[], inputs: given };
 }

@@ -19,10 +19,13 @@ export interface PlanGraphProps {
   readonly onTask: (taskId: string) => void;
 }
 
-/** The height that a plan may take, and the scale below which it is scrolled: its names must be legible. */
+/**
+ * The maximum height of a plan, and the minimum scale. Below this scale, the plan scrolls: its
+ * names must be legible.
+ */
 const [MAX_HEIGHT, MIN_SCALE] = [260, 0.6];
 
-/** The plan of a run that has not started, as large as its room permits. Draws nothing for one task. */
+/** The plan of a run that has not started, as large as possible. Draws nothing for one task. */
 export function PlanGraph({ dag, chosen, onTask }: PlanGraphProps): JSX.Element {
   const box = useRef<HTMLDivElement>(null);
   const { width } = useSize(box);

@@ -74,7 +74,7 @@ export function Preview({ explained, dag }: Previewed): JSX.Element {
   );
 }
 
-/** Returns the upper bound of the cost, or the reason why there is none. */
+/** Returns the upper bound of the cost, or the reason for a missing bound. */
 export function boundText({ costBound, unbounded }: ExplainBody): string {
   if (costBound !== undefined)
     return `at most ${formatCost(costBound.totalCost, costBound.currency)}`;

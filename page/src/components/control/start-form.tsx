@@ -117,7 +117,7 @@ interface StartState {
   /** A refusal that belongs to no field. */
   readonly refused: ApiError | undefined;
   readonly previewed: Previewed | undefined;
-  /** The upper bound of the cost, if the inputs are those of the preview. */
+  /** The upper bound of the cost, if the inputs equal the inputs of the preview. */
   readonly bound: string | undefined;
   readonly isOptionWrong: boolean;
   readonly isBusy: boolean;

@@ -21,7 +21,7 @@ export function CopyButton({ title = "Copy as JSON", text }: CopyButtonProps): J
       await navigator.clipboard.writeText(text);
       setState("copied");
     } catch {
-      setState("refused"); // without permission, or without TLS
+      setState("refused"); // no permission, or no TLS
     }
   };
   return (

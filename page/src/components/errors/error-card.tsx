@@ -26,8 +26,8 @@ export interface ErrorCardProps {
 }
 
 /**
- * A failure: its message, a hint, its causes, the last answer, and the tasks that did not start
- * because of it.
+ * A failure: its message, a hint, its causes and the last answer. Also shows the tasks that did not
+ * start because of the failure.
  */
 export function ErrorCard({ run, trouble, onTask }: ErrorCardProps): JSX.Element {
   const { taskId, code, message, hint, causes } = trouble;

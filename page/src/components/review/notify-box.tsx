@@ -1,7 +1,10 @@
 import type { JSX } from "preact";
 import { useBoard } from "../../stores/board.js";
 
-/** Switches notifications of new reviews on and off; nothing in browsers without them. */
+/**
+ * Switches notifications of new reviews on and off. Draws nothing in browsers without
+ * notifications.
+ */
 export function NotifyBox(): JSX.Element | null {
   const { notify } = useBoard();
   const state = notify.state.value;

@@ -12,7 +12,7 @@ export interface ReviewActionsProps {
   readonly isOpen: boolean;
   /** Whether there is an edit to send. */
   readonly isEdited: boolean;
-  /** Whether the edit fits. */
+  /** Whether the edit is valid. */
   readonly isReady: boolean;
   readonly approve: () => void;
   readonly edit: () => void;
@@ -20,7 +20,7 @@ export interface ReviewActionsProps {
   readonly finish: () => void;
 }
 
-/** The comment and the buttons. Ctrl+Enter triggers the green one. */
+/** The comment and the buttons. Ctrl+Enter triggers the green button. */
 export function ReviewActions(props: ReviewActionsProps): JSX.Element {
   const { review, comment, onComment, isOpen, isEdited, isReady, approve, edit, finish } = props;
   const words = wordsOf(review);

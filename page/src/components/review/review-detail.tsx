@@ -16,11 +16,11 @@ import { useDraft } from "./use-draft.js";
 
 export interface ReviewDetailProps {
   readonly review: StoredReview;
-  /** Its end, as far as the server still has it. */
+  /** The end of the review, if the server still has it. */
   readonly end: AnsweredReview | undefined;
-  /** Whether it no longer waits. */
+  /** Whether the review no longer waits. */
   readonly isOver: boolean;
-  /** How many reviews wait. */
+  /** Number of waiting reviews. */
   readonly waiting: number;
 }
 
@@ -73,7 +73,7 @@ export function ReviewDetail({ review, end, isOver, waiting }: ReviewDetailProps
   );
 }
 
-/** Whether the person may answer, and whether an answer can be sent now. */
+/** Returns whether the person may answer, and whether an answer can be sent now. */
 function useAccess(
   review: StoredReview,
   { state }: Answer,

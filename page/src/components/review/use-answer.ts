@@ -15,11 +15,14 @@ export type Sending =
 
 export interface Answer {
   readonly state: Sending;
-  /** Sends one decision at a time, and none after an applied one. */
+  /** Sends one decision at a time. Sends nothing after a decision was applied. */
   send(decision: Decision, o: { readonly text: string; readonly comment: string }): void;
 }
 
-/** Sends the answer to a review, and stores the result. `onApplied` is called when it was used. */
+/**
+ * Sends the answer to a review, and stores the result. Calls `onApplied` when the answer was
+ * applied.
+ */
 export function useAnswer({ reviewId }: StoredReview, onApplied: () => void): Answer {
   const { reviews } = useBoard();
   const [state, setState] = useState<Sending>({ kind: "open" });

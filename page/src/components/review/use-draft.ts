@@ -12,7 +12,7 @@ export interface DraftControls extends Draft {
    * Keeps a change until the tab is closed, also across other reviews, other pages and a reload.
    */
   readonly change: (part: Partial<Draft>) => void;
-  /** Removes the draft after a used answer. The shown text stays. */
+  /** Removes the draft after an applied answer. The shown text remains. */
   readonly forget: () => void;
 }
 

@@ -33,7 +33,7 @@ export function WordDiff(props: WordDiffProps): JSX.Element {
   );
 }
 
-/** Shows two texts as one, with the changed words; line by line if the texts are long. */
+/** Shows two texts as one text, with the changed words. Shows long texts line by line. */
 export function TextDiff(props: WordDiffProps): JSX.Element {
   const { before, after } = props;
   const parts = useMemo(() => textWithChanges(before, after), [before, after]);

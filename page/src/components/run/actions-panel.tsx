@@ -79,7 +79,7 @@ export function ActionsPanel({ run, taskId }: ActionsPanelProps): JSX.Element {
 
 interface PartProps {
   readonly run: OpenRun;
-  /** Of the run's requests. */
+  /** The path of the run's requests. */
   readonly path: string;
   readonly action: Action;
   readonly done: () => void;
@@ -168,7 +168,7 @@ function OtherInputs({ run, action, onInputs }: OtherInputsProps): JSX.Element {
   );
 }
 
-/** Runs again with the previous answers, so that models cause no costs. */
+/** Runs again with the previous answers. Models then cause no costs. */
 function Replay({
   run,
   path,

@@ -11,7 +11,7 @@ export interface CancelPanelProps {
   readonly onDone: () => void;
 }
 
-/** Requests a reason, then cancels the run. */
+/** Asks for a reason, then cancels the run. */
 export function CancelPanel({ runId, onDone }: CancelPanelProps): JSX.Element {
   const { api } = useBoard();
   const [reason, setReason] = useState("");

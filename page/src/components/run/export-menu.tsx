@@ -14,14 +14,14 @@ import { Notice } from "../notice.js";
 
 export interface ExportMenuProps {
   readonly run: OpenRun;
-  /** The task that is open. */
+  /** The id of the open task. */
   readonly taskId: string | undefined;
 }
 
 interface Form {
   readonly title: string;
   readonly ending: string;
-  /** Makes the file. @throws ApiError */
+  /** Creates the file. @throws ApiError */
   readonly make: (board: Board, props: ExportMenuProps) => Promise<Blob>;
   readonly needsTask?: boolean;
   readonly needsEnd?: boolean;
@@ -126,7 +126,8 @@ function CopyTraceId({ run }: Pick<ExportMenuProps, "run">): JSX.Element {
     try {
       const { traceId } = await api.get<{ readonly traceId?: unknown }>(path(run, "trace"));
       if (typeof traceId !== "string") return setWord("The run has no OpenTelemetry trace");
-      await navigator.clipboard.writeText(traceId).catch(() => undefined); // then it is read below
+      // The text below also shows it.
+      await navigator.clipboard.writeText(traceId).catch(() => undefined);
       setWord(`Trace id ${traceId}`);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
@@ -140,7 +141,7 @@ function CopyTraceId({ run }: Pick<ExportMenuProps, "run">): JSX.Element {
   );
 }
 
-/** All entries of a run with their texts. */
+/** Returns all entries of a run with their texts. */
 async function allEntries(api: Board["api"], run: OpenRun): Promise<readonly LogEntry[]> {
   const entries: LogEntry[] = [];
   for (let after: number | undefined = -1; after !== undefined;) {

@@ -8,11 +8,11 @@ import type { OpenRun } from "../../stores/open-run-store.js";
 import { Icon } from "../icon.js";
 
 export interface PlayerProps {
-  /** The run as it is now. */
+  /** The run in its current state. */
   readonly run: OpenRun;
   /** Milliseconds since its start. */
   readonly atMs: number;
-  /** Number of the last entry until then. */
+  /** Number of the last entry up to this time. */
   readonly n: number;
   readonly isCut: boolean;
   readonly onAt: (atMs: number | undefined) => void;
@@ -76,7 +76,7 @@ export function Player({ run, atMs, n, isCut, onAt }: PlayerProps): JSX.Element 
 }
 
 export interface StoppedClockProps {
-  /** Milliseconds since 1970; `undefined`: the clock continues. */
+  /** Milliseconds since 1970. `undefined`: the clock continues. */
   readonly atMs: number | undefined;
   readonly children: ComponentChildren;
 }

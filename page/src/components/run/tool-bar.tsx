@@ -24,7 +24,7 @@ export interface ToolBarProps {
   readonly taskId: string | undefined;
 }
 
-/** Play in time, save, compare, run again, cancel and control. */
+/** The buttons that play, save, compare, repeat, cancel and control a run. */
 export function ToolBar({ run, taskId }: ToolBarProps): JSX.Element {
   const { route, env } = useBoard();
   const { may, reload } = useRunActions(run);

@@ -19,7 +19,7 @@ export interface FoundRunsProps {
   readonly query: FilterQuery;
 }
 
-/** The newest runs that fit a filter. */
+/** The newest runs that match a filter. */
 export function FoundRuns({ filter, query }: FoundRunsProps): JSX.Element {
   const { clock } = useBoard();
   const state = useFetched<RunListBody>([runsPath(query, MOST)]);

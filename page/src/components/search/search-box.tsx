@@ -13,7 +13,7 @@ const SearchResults = lazyPart(
 /** Delay between the last key and a search in a run. */
 const PAUSE_MS = 250;
 
-/** The search of the bar on top: of the open run, otherwise of all runs. */
+/** The search in the bar on top: in the open run, otherwise in all runs. */
 export function SearchBox(): JSX.Element | null {
   const { route, env } = useBoard();
   const [page, id] = route.current.value.path;
@@ -22,7 +22,7 @@ export function SearchBox(): JSX.Element | null {
   return <Box key={runId} runId={runId} />;
 }
 
-/** A run is searched while the user types, all runs after Enter. */
+/** Searches a run while the user types, and all runs after Enter. */
 function Box({ runId }: { readonly runId: string | undefined }): JSX.Element {
   const { env } = useBoard();
   const input = useRef<HTMLInputElement>(null);
@@ -71,7 +71,10 @@ function Box({ runId }: { readonly runId: string | undefined }): JSX.Element {
   );
 }
 
-/** Closes what is open after Escape, on another page, and when the user continues outside of it. */
+/**
+ * Closes the open element after Escape, on another page, and when the user continues outside of the
+ * element.
+ */
 function useClosing(isOpen: boolean, close: () => void): RefObject<HTMLDivElement | null> {
   const box = useRef<HTMLDivElement>(null);
   const page = useBoard().route.current.value.path.join("/");

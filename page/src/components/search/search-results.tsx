@@ -8,9 +8,9 @@ import { TextHits } from "./text-hits.js";
 
 export interface SearchResultsProps {
   readonly text: string;
-  /** The run that is searched; `undefined` for all runs. */
+  /** The searched run. `undefined`: all runs. */
   readonly runId: string | undefined;
-  /** A link to another run was clicked. */
+  /** Called when a link to another run was clicked. */
   readonly onOpened: () => void;
 }
 

@@ -28,7 +28,7 @@ const PLACES: Readonly<Record<SearchHit["where"], string>> = {
 
 export interface TextHitsProps {
   readonly path: string;
-  /** The open run, if only this one is searched. */
+  /** The open run, if only this run is searched. */
   readonly runId?: string | undefined;
   /** Shown if there are no hits. */
   readonly none: string;
@@ -59,7 +59,7 @@ export function TextHits({ path, runId, none }: TextHitsProps): JSX.Element {
   );
 }
 
-/** `isOpen`: the run of the hit is open, and the rest of its address stays. */
+/** One hit. `isOpen`: the run of the hit is open, and the rest of its address remains. */
 function Hit({ hit, isOpen }: { readonly hit: SearchHit; readonly isOpen: boolean }): JSX.Element {
   const { route, runs } = useBoard();
   const { taskId, n, where, excerpt, from, to, runId } = hit;

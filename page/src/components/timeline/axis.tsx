@@ -6,7 +6,7 @@ export interface AxisProps {
   readonly lane: RefObject<HTMLDivElement | null>;
 }
 
-/** Ticks on wide and on narrow windows. */
+/** Maximum number of ticks in wide and in narrow windows. */
 const MOST_TICKS = [8, 3] as const;
 
 /** The times above the lanes. */

@@ -9,7 +9,7 @@ import { State } from "../state.js";
 export interface BarDetailProps {
   readonly task: TaskState;
   readonly bars: readonly Bar[];
-  /** The index of the selected bar; `undefined` for the complete task. */
+  /** The index of the selected bar. `undefined`: the complete task. */
   readonly bar: number | undefined;
   readonly nowMs: number;
 }

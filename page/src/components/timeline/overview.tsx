@@ -14,13 +14,14 @@ export interface OverviewProps {
   readonly onSpan: (span: Span) => void;
 }
 
-/** The complete time of the run. Dragging over a part makes it the span of the lanes. */
+/** The complete time of the run. Dragging over a part selects it as the span of the lanes. */
 export function Overview(props: OverviewProps): JSX.Element {
   const { title, detail, heights, whole, span, onSpan } = props;
   const from = useRef<number | undefined>(undefined);
   const most = heights.reduce((max, height) => Math.max(max, height), 0);
   const timeAt = (event: PointerEvent): number => {
-    const { left, width } = (event.currentTarget as HTMLElement).getBoundingClientRect(); // the strip
+    // `currentTarget` is the strip.
+    const { left, width } = (event.currentTarget as HTMLElement).getBoundingClientRect();
     return whole.from + ((event.clientX - left) / Math.max(1, width)) * (whole.to - whole.from);
   };
   return (

@@ -10,7 +10,7 @@ export interface RowNameProps {
   readonly row: TimelineRow;
   readonly task: TaskState | undefined;
   readonly currency: string | undefined;
-  /** `undefined`: it has no children. */
+  /** Whether the children are hidden. `undefined`: the row has no children. */
   readonly isClosed: boolean | undefined;
   readonly onToggle: () => void;
 }

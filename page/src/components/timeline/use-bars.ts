@@ -10,17 +10,17 @@ import type { OpenRun } from "../../stores/open-run-store.js";
 const MOST_BAR_TASKS = 2_000;
 /** Number of rows that are fetched together. */
 const CHUNK = 200;
-/** The interval in which rows of a run in progress are fetched again. */
+/** The interval at which rows of a run in progress are fetched again. */
 const AGAIN_MS = 1_500;
 
-/** The bars of a task, as far as they are known. */
+/** Returns the known bars of a task. */
 export type BarsOf = (taskId: string) => readonly Bar[];
 
 const NONE: readonly Bar[] = [];
 
 /**
- * Returns the bars of tasks: from the state of the run, or fetched for the visible rows if a run
- * has too many tasks.
+ * Returns the bars of tasks from the state of the run. If a run has too many tasks, fetches the
+ * bars of the visible rows.
  */
 export function useBars(run: OpenRun, visibleIds: readonly string[]): BarsOf {
   const { tasks } = run.view;
@@ -33,7 +33,7 @@ export function useBars(run: OpenRun, visibleIds: readonly string[]): BarsOf {
 
 const NO_IDS: readonly string[] = [];
 
-/** Places of the tasks in the order of the state, which is that of the server. */
+/** Returns the positions of the tasks in the order of the state. The server uses the same order. */
 function usePlaces({ runId, view }: OpenRun, isWanted: boolean): ReadonlyMap<string, number> {
   const cache = useRef({ key: "", places: new Map<string, number>() });
   const key = isWanted ? `${runId} ${view.tasks.size}` : "";

@@ -11,7 +11,9 @@ export interface TimelineRows {
   toggle(key: string): void;
 }
 
-/** The rows of a run. They are computed again when tasks were added, and at most once a second. */
+/**
+ * Returns the rows of a run. Computes them again when tasks were added, at most once per second.
+ */
 export function useRows(run: OpenRun, mode: TimelineMode, second: number): TimelineRows {
   const { tasks } = run.view;
   const [closed, setClosed] = useState<ReadonlySet<string>>(new Set());

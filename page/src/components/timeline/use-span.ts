@@ -6,9 +6,9 @@ import { isWhole, panned, zoomed, type Span } from "../../lib/timeline/axis.js";
 export interface SpanControl {
   readonly span: Span;
   set(span: Span): void;
-  /** By a factor around a time; default around the middle. */
+  /** Zooms by a factor around a time. Default: around the middle. */
   zoom(factor: number, at?: number): void;
-  /** Moves by a fraction of the visible part. */
+  /** Moves the span by a fraction of the visible part. */
   pan(share: number): void;
   all(): void;
 }
@@ -29,7 +29,7 @@ export function useSpan(whole: Span): SpanControl {
 
 export interface Gestures {
   readonly box: RefObject<HTMLDivElement | null>;
-  /** The element whose width is that of the span. */
+  /** The element with the width of the span. */
   readonly lane: RefObject<HTMLDivElement | null>;
   readonly control: SpanControl;
   readonly whole: Span;
@@ -69,7 +69,10 @@ export function useGestures(gestures: Gestures): void {
   }, []);
 }
 
-/** Over the axis, with Ctrl, and without a scroll range, the wheel zooms; horizontally it moves. */
+/**
+ * Handles the wheel. It zooms over the axis, with Ctrl, and without a scroll range. Horizontally it
+ * moves the span.
+ */
 function wheel(
   event: WheelEvent,
   box: Element,

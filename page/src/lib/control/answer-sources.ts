@@ -7,13 +7,13 @@ import { formatTime } from "../format.js";
 import { shortId } from "../run-words.js";
 import { formFields, type FormField, type FormValues } from "./form-fields.js";
 
-/** Names of inputs have no blank at the start. */
+/** The keys of the fields. Names of inputs have no blank at the start. */
 const [ANSWERS, LIVE] = [" answers", " live"];
 
 /** Possible sources of the answers of a run by their words, except the models. */
 export type AnswerSources = ReadonlyMap<string, string>;
 
-/** The recording of an ensemble, and runs whose traces have all answers. */
+/** Returns the recording of an ensemble, and runs whose traces have all answers. */
 export function answerSources(
   { answers }: StartableEnsemble,
   traced: readonly RunSummary[],
@@ -26,7 +26,7 @@ export function answerSources(
   ]);
 }
 
-/** The fields for the sources: none if there are no sources. */
+/** Returns the fields for the sources. Returns no fields if there are no sources. */
 export function answerFields(sources: AnswerSources, values: FormValues): readonly FormField[] {
   if (sources.size === 0) return [];
   const isReplay = answersOf(sources, values).answersFrom !== undefined;
@@ -44,7 +44,7 @@ export function answerFields(sources: AnswerSources, values: FormValues): readon
   });
 }
 
-/** The chosen source of answers; empty for the models. */
+/** Returns the chosen source of answers. Empty: the models. */
 export function answersOf(sources: AnswerSources, values: FormValues): AnswersOfRun {
   const { [ANSWERS]: written, [LIVE]: isLive } = values;
   const answersFrom = [...sources].find(([words]) => JSON.stringify(words) === written)?.[1];

@@ -1,4 +1,4 @@
-/** A request as a command for a shell. A token is named and not shown. */
+/** Returns a request as a command for a shell. The command names the token without showing it. */
 export function curlOf(origin: string, path: string, body: unknown, needsToken: boolean): string {
   const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
   return [

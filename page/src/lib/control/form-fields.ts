@@ -9,7 +9,7 @@ export type FieldKind =
 
 /** One field of a form. */
 export interface FormField {
-  /** Names from the outside: `["limits", "sources"]`. */
+  /** Names of the field and its parents, outermost first: `["limits", "sources"]`. */
   readonly path: readonly string[];
   /** The path in the form of the server. */
   readonly key: string;
@@ -153,7 +153,7 @@ function valueOf(kind: FieldKind, written: string): unknown {
 function setAt(target: Record<string, unknown>, path: readonly string[], value: unknown): void {
   const [name = "", ...rest] = path;
   const define = (to: unknown): void => {
-    // An own property for any name.
+    // Creates an own property for any name.
     Object.defineProperty(target, name, {
       value: to,
       enumerable: true,
@@ -179,7 +179,7 @@ function resolved(schema: Fields, root: Fields): Fields {
   return { ...recordOf(at), ...schema };
 }
 
-/** Returns an own field of a record: names such as `constructor` are possible input names too. */
+/** Returns an own field of a record: names such as `constructor` are also possible input names. */
 function ownOf(value: unknown, name: string): unknown {
   const record = recordOf(value);
   return Object.hasOwn(record, name) ? record[name] : undefined;

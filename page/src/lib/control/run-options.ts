@@ -1,7 +1,10 @@
 import type { StartRunBody } from "../../../../src/plugins/dashboard/protocol/control-bodies.js";
 import { formFields, formResult, type FormValues } from "./form-fields.js";
 
-/** Names of inputs have no blank at the start, so the keys of both kinds of fields differ. */
+/**
+ * The keys of the options. Names of inputs have no blank at the start: the keys of both kinds of
+ * fields differ.
+ */
 const [CAPTURE, LIMIT, TAGS] = [" capture", " limit", " tags"];
 
 /** The fields of the options of a run. */
@@ -53,7 +56,7 @@ export function runOptions(values: FormValues): RunOptionsResult {
   };
 }
 
-/** Returns the tags of lines; a later line replaces an earlier one with the same name. */
+/** Returns the tags of lines. A later line replaces an earlier line with the same name. */
 function tagsOf(lines: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     lines.map((line) => {

@@ -7,7 +7,10 @@ import type { BoardUser } from "../../../../src/plugins/dashboard/protocol/messa
 import { fitProblem } from "./schema-check.js";
 import { decisionWord, kindOf } from "./review-words.js";
 
-/** Returns the reason why a user may not answer a review; `undefined` if the user may. */
+/**
+ * Returns the reason why a user may not answer a review. Returns `undefined` if the user may
+ * answer.
+ */
 export function refusalFor(
   user: BoardUser,
   { requiredRole }: Pick<StoredReview, "requiredRole">,
@@ -20,7 +23,7 @@ export function refusalFor(
   return `This review requires the role ${requiredRole}. You have ${own}.`;
 }
 
-/** The text that a user may edit, in its original form. */
+/** Returns the original form of the text that a user may edit. */
 export function originalText(review: StoredReview): string {
   switch (kindOf(review)) {
     case "call":
@@ -34,8 +37,9 @@ export function originalText(review: StoredReview): string {
 }
 
 /**
- * Returns the reason why an edit is invalid; `undefined` for a valid one. It follows the rules of
- * the server, which decides: a text that is no JSON object replaces the main argument of a call.
+ * Returns the reason why an edit is invalid. Returns `undefined` for a valid edit. Follows the
+ * rules of the server. There, a text that is not a JSON object replaces the main argument of a
+ * call.
  */
 export function editProblem(review: StoredReview, text: string): string | undefined {
   const { editSchema } = review;
@@ -67,7 +71,7 @@ function isRecord(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The body of an answer. A comment without text is left out. */
+/** Returns the body of an answer. Omits a comment without text. */
 export function answerBody(
   decision: ReviewDecisionBody["decision"],
   o: { readonly text?: string | undefined; readonly comment: string },
@@ -80,9 +84,9 @@ export function answerBody(
   };
 }
 
-/** The result of an answer that was not used. */
+/** The result of an answer that was not applied. */
 export interface Refusal {
-  /** `over`: it can't be answered any more. `fix`: another answer may be accepted. */
+  /** `over`: the review can no longer be answered. `fix`: another answer may be accepted. */
   readonly kind: "over" | "fix";
   readonly title: string;
   readonly text: string;

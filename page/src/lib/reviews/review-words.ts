@@ -2,8 +2,8 @@ import type { StoredReview } from "../../../../src/contracts/review.js";
 import type { AnsweredReview } from "../../../../src/plugins/dashboard/protocol/messages.js";
 
 /**
- * The subject of a review: a task before its start, its output, a tool call, or a question of a
- * tool.
+ * The subject of a review. `before`: a task before its start. `after`: its output. `call`: a tool
+ * call. `question`: a question of a tool.
  */
 export type ReviewKind = "before" | "after" | "call" | "question";
 
@@ -16,7 +16,7 @@ export function kindOf({ timing, input }: Pick<StoredReview, "timing" | "input">
 /** The words of one kind of review. */
 interface KindWords {
   readonly label: string;
-  /** The heading above what is judged. */
+  /** The heading above the judged text. */
   readonly subject: string;
   readonly approve: string;
   readonly edit: string;
@@ -71,7 +71,7 @@ export function afterwards(review: Pick<StoredReview, "timing" | "input" | "onTi
   }
 }
 
-/** Returns the question of a review: the text of its author, otherwise its subject. */
+/** Returns the question of a review: the author's text, otherwise the subject. */
 export function titleOf(review: StoredReview): string {
   const { prompt, taskDescription, toolName } = review;
   switch (kindOf(review)) {
@@ -87,8 +87,8 @@ export function titleOf(review: StoredReview): string {
 }
 
 /**
- * Returns the remaining fraction of the time for an answer, from 0 to 1; `undefined` without a
- * limit.
+ * Returns the remaining fraction of the time for an answer, from 0 to 1. Returns `undefined`
+ * without a limit.
  */
 export function shareLeft(
   { deadline, timeoutMs }: Pick<StoredReview, "deadline" | "timeoutMs">,
@@ -105,13 +105,13 @@ const DECIDED: Readonly<Record<string, string>> = {
   FAIL: "failed",
 };
 
-/** A decision in a word, in upper or lower case as kernel and routes write it. */
+/** Returns the word of a decision. Kernel and routes write decisions in different cases. */
 export function decisionWord(decision: string): string {
   const word = decision.toUpperCase();
   return DECIDED[word === "APPROVE" ? "CONTINUE" : word] ?? decision.toLowerCase();
 }
 
-/** How a review ended, as a sentence. */
+/** Describes the end of a review as a sentence. */
 export function endOf({ decision, timedOut, by }: AnsweredReview): string {
   const word = decisionWord(decision);
   if (timedOut) return `Time limit reached: ${word}`;

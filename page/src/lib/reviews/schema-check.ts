@@ -6,8 +6,9 @@ type Fields = Readonly<Record<string, unknown>>;
 const DEEPEST = 40;
 
 /**
- * Describes the first position where a value does not match a JSON Schema, as a sentence;
- * `undefined` if it matches. Unknown keywords are ignored, because the server checks all of them.
+ * Describes the first position where a value does not match a JSON Schema, as a sentence. Returns
+ * `undefined` if the value matches. Ignores unknown keywords, because the server checks all
+ * keywords.
  */
 export function fitProblem(schema: JsonSchema, value: unknown): string | undefined {
   return new Check(schema).problemAt(schema, value, { path: "", depth: 0 });

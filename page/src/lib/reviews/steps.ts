@@ -10,13 +10,13 @@ export interface Step {
   readonly text: string;
 }
 
-/** Ids of the tasks whose outputs a task received. */
+/** Returns the ids of the tasks whose outputs a task received. */
 export function contextOf(entries: readonly LogEntry[]): readonly string[] {
   const ids = entries.findLast(({ type }) => type === "task_started")?.contextTaskIds;
   return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
 }
 
-/** The output of a task that has ended. */
+/** Returns the output of a task that has ended. */
 export function outputStep(taskId: string, entries: readonly LogEntry[]): Step | undefined {
   const done = entries.findLast(({ type }) => type === "task_completed");
   if (done === undefined) return undefined;
@@ -36,8 +36,8 @@ export function outputStep(taskId: string, entries: readonly LogEntry[]): Step |
 }
 
 /**
- * Returns the steps of the task before entry `before`: answers, tool calls and refusals, the last
- * `most` of them.
+ * Returns the last `most` steps of the task before entry `before`: answers, tool calls and
+ * refusals.
  */
 export function stepsOf(
   entries: readonly LogEntry[],

@@ -1,23 +1,23 @@
 import { diffLines, diffWordsWithSpace, type ChangeObject } from "diff";
 
-/** A piece of a line: `same`, or changed against the other text. */
+/** A piece of a line: `same`, or different from the other text. */
 export interface DiffPart {
   readonly kind: "same" | "added" | "removed";
   readonly text: string;
 }
 
-/** A line of a difference. A changed line occurs twice: before and after. */
+/** A line of a difference. A changed line occurs twice: in its old and in its new form. */
 export interface DiffLine {
   readonly kind: DiffPart["kind"];
   readonly parts: readonly DiffPart[];
 }
 
-/** Texts with more words are compared line by line, without the words in the lines. */
+/** Texts with more words are compared only by lines, not by words. */
 export const MOST_WORDS = 20_000;
 /** Texts with more changes are shown one after the other. */
 const MOST_EDITS = 5_000;
 
-/** The difference of two texts, line by line, with the words that changed. */
+/** Returns the difference of two texts, line by line, with the changed words. */
 export function differenceOf(before: string, after: string): readonly DiffLine[] {
   const byWords = countWords(before) + countWords(after) <= MOST_WORDS;
   const blocks: readonly ChangeObject<string>[] = diffLines(before, after, {
@@ -39,7 +39,7 @@ export function differenceOf(before: string, after: string): readonly DiffLine[]
   return lines;
 }
 
-/** Whether anything in it changed. */
+/** Returns whether any line changed. */
 export function isChanged(lines: readonly DiffLine[]): boolean {
   return lines.some(({ kind }) => kind !== "same");
 }
@@ -48,10 +48,15 @@ function kindOf({ added, removed }: ChangeObject<string>): DiffPart["kind"] {
   return added ? "added" : removed ? "removed" : "same";
 }
 
-/** Characters that end a change: without them between two changes, both are one. */
+/**
+ * Characters between two changes that separate them. Without such a character, both are one change.
+ */
 const WORD = /[\p{L}\p{N}\n]/u;
 
-/** Both texts as one, with the words that changed. `undefined` for texts that are compared line by line only. */
+/**
+ * Returns both texts as one text, with the changed words. Returns `undefined` for texts that are
+ * compared only by lines.
+ */
 export function textWithChanges(before: string, after: string): readonly DiffPart[] | undefined {
   if (countWords(before) + countWords(after) > MOST_WORDS) return undefined;
   const parts: DiffPart[] = [];
@@ -103,7 +108,7 @@ function changedLines(before: string, after: string): readonly DiffLine[] {
   ];
 }
 
-/** Breaks pieces of text into lines. */
+/** Splits pieces of text into lines. */
 function linesOf(parts: readonly DiffPart[], kind: DiffPart["kind"]): readonly DiffLine[] {
   const lines: DiffPart[][] = [[]];
   for (const part of parts)
@@ -111,7 +116,7 @@ function linesOf(parts: readonly DiffPart[], kind: DiffPart["kind"]): readonly D
       if (i > 0) lines.push([]);
       if (text !== "") lines.at(-1)?.push({ kind: part.kind, text });
     }
-  if (lines.at(-1)?.length === 0) lines.pop(); // behind the last line break
+  if (lines.at(-1)?.length === 0) lines.pop(); // after the last line break
   return lines.map((line) => ({ kind, parts: line }));
 }
 

@@ -6,16 +6,19 @@ export interface CostLine extends CostRow {
   readonly title?: string | undefined;
   /** The target of the name: the id of a task. */
   readonly taskId?: string | undefined;
-  /** Tokens and cost of attempts that failed; a part of the sums. */
+  /** Tokens of failed attempts, a part of the sums. */
   readonly wastedTokens?: number | undefined;
   readonly wastedCost?: number | undefined;
-  /** The fraction of the cost of the largest row, or of its tokens without prices; from 0 to 1. */
+  /**
+   * The fraction of the cost of the largest row, from 0 to 1. Without prices, the fraction of its
+   * tokens.
+   */
   readonly share: number;
 }
 
 type Sums = Omit<CostLine, "share">;
 
-/** Sorts rows by their cost, the most expensive first; omits those without calls. */
+/** Sorts rows by their cost, the most expensive first. Omits rows without calls. */
 function sorted(rows: readonly Sums[]): readonly CostLine[] {
   const used = rows.filter(({ calls }) => calls > 0);
   const priced = used.some(({ cost }) => cost > 0);
@@ -27,7 +30,7 @@ function sorted(rows: readonly Sums[]): readonly CostLine[] {
     .map((row) => ({ ...row, share: most === 0 ? 0 : weight(row) / most }));
 }
 
-/** Rows of agents, models or purposes. */
+/** Returns the rows of agents, models or purposes. */
 export function costLines(rows: readonly CostRow[]): readonly CostLine[] {
   return sorted(rows);
 }
@@ -44,7 +47,10 @@ type CostTask = Pick<
   | "wastedCost"
 >;
 
-/** Rows of tasks, at most `most` of them; the last one then has the sum of all others. */
+/**
+ * Returns at most `most` rows of tasks. If there are more tasks, the last row has the sum of the
+ * rest.
+ */
 export function taskCostLines(tasks: Iterable<CostTask>, most: number): readonly CostLine[] {
   const lines = sorted(
     Array.from(tasks, (task) => ({
@@ -90,7 +96,7 @@ export function wastedOf(tasks: Iterable<Pick<CostTask, "wastedTokens" | "wasted
   return { tokens, cost };
 }
 
-/** The parts of a budget's limit, from 0 to 1 each; together at most 1. */
+/** Returns the parts of a budget's limit, each from 0 to 1. Their sum is at most 1. */
 export function budgetParts({
   allowed,
   used,

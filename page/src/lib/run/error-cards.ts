@@ -17,19 +17,18 @@ export interface Trouble {
   readonly type: string;
   readonly taskId?: string | undefined;
   /**
-   * `failed`: a task or the run failed. `note`: the run continued. `warning`: without effect on the
-   * run.
+   * `failed`: a task or the run failed. `note`: the run continued. `warning`: no effect on the run.
    */
   readonly weight: "failed" | "note" | "warning";
   readonly title: string;
   readonly code?: string | undefined;
   readonly message: string;
   readonly hint?: string | undefined;
-  /** The causes, the outermost one first. Empty if there is only one error. */
+  /** The causes, the outermost cause first. Empty if there is only one error. */
   readonly causes: readonly Cause[];
 }
 
-/** Converts an entry of the log to a problem. Unknown types have their name as title. */
+/** Converts an entry of the log to a problem. The title of an unknown type is its name. */
 export function troubleOf(entry: LogEntry): Trouble {
   const { n, at, type, taskId } = entry;
   const base = { n, at, type, taskId, causes: [] };
@@ -69,7 +68,7 @@ function failedTask(
   };
 }
 
-/** The errors of a chain, outermost first. */
+/** Returns the errors of a chain, outermost first. */
 export function chainOf(error: unknown): readonly Cause[] {
   const chain: Cause[] = [];
   for (let at = error; isFields(at) && chain.length < 10; at = at.cause)
@@ -93,7 +92,7 @@ function failedTool(entry: LogEntry): Pick<Trouble, "weight" | "title" | "messag
 
 type Note = Pick<Trouble, "title" | "message" | "code">;
 
-/** Titles and texts of entries that are no failures of tasks or of the run. */
+/** Titles and texts of entries that are not failures of tasks or of the run. */
 const NOTES: ReadonlyMap<string, (entry: LogEntry) => Note> = new Map<
   string,
   (entry: LogEntry) => Note
@@ -160,7 +159,9 @@ function guardrailNote({ guardrailName, kind, message, retriesLeft }: LogEntry):
   };
 }
 
-/** Tasks that did not begin because a task failed: its direct and indirect dependants. */
+/**
+ * Returns the tasks that did not begin because a task failed: its direct and indirect dependants.
+ */
 export function notStartedBecauseOf(
   failedId: string,
   tasks: ReadonlyMap<string, Pick<TaskState, "id" | "deps" | "after" | "startMs">>,
@@ -180,7 +181,7 @@ export function notStartedBecauseOf(
   return found;
 }
 
-/** The text of the model's last answer among the entries of a task. */
+/** Returns the text of the model's last answer in the entries of a task. */
 export function lastAnswer(entries: readonly LogEntry[]): string | undefined {
   const last = entries.findLast(
     ({ type, responseText }) =>

@@ -3,7 +3,7 @@ import type { LogEntry } from "../../../../src/contracts/run-store.js";
 /** Fields with separate columns. */
 const COLUMNS = new Set(["n", "at", "type", "taskId"]);
 
-/** The other fields of an entry in one line, short texts first. */
+/** Returns the other fields of an entry in one line, short texts first. */
 export function entryLine(entry: LogEntry, longest = 240): string {
   const parts: string[] = [];
   let length = 0;
@@ -22,7 +22,7 @@ function valueText(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** How many entries of each type there are, the most frequent first. */
+/** Returns the number of entries of each type, the most frequent type first. */
 export function typesOf(
   entries: readonly LogEntry[],
 ): readonly { readonly type: string; readonly count: number }[] {
@@ -34,8 +34,8 @@ export function typesOf(
 }
 
 /**
- * Returns the entries of the selected types (all, if there is none) whose line or task contains a
- * text, ignoring case.
+ * Returns the entries of the selected types whose line or task contains a text. Ignores case. If no
+ * type is selected, all types match.
  */
 export function filtered(
   entries: readonly LogEntry[],

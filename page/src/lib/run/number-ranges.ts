@@ -8,7 +8,10 @@ export interface NumberRange {
 const CLOSE = 40;
 const LONGEST = 500;
 
-/** The fewest fetches for some numbers of entries, in ascending order; at most `most`, the last ones. */
+/**
+ * Returns the fewest fetches for some numbers of entries, in ascending order. Returns only the last
+ * `most` fetches.
+ */
 export function rangesOf(numbers: readonly number[], most: number): readonly NumberRange[] {
   const ranges: { first: number; last: number }[] = [];
   for (const n of numbers) {

@@ -44,7 +44,7 @@ const OUTCOMES: Readonly<Record<ToolOutcome, OutcomeWords>> = {
 
 const UNKNOWN: OutcomeWords = { word: "ended", text: "The outcome is not known.", tone: "idle" };
 
-/** The words of an outcome. */
+/** Returns the words of an outcome. */
 export function outcomeWords(outcome: unknown): OutcomeWords {
   return Object.entries(OUTCOMES).find(([name]) => name === outcome)?.[1] ?? UNKNOWN;
 }

@@ -13,8 +13,8 @@ export function wholeSpan(endMs: number): Span {
 }
 
 /**
- * Returns the span that is `factor` times as long and keeps the position of the time `at`. It stays
- * within `whole`.
+ * Returns the span that is `factor` times as long and keeps the position of the time `at`. The
+ * result is within `whole`.
  */
 export function zoomed(span: Span, at: number, factor: number, whole: Span): Span {
   const length = span.to - span.from;
@@ -24,12 +24,12 @@ export function zoomed(span: Span, at: number, factor: number, whole: Span): Spa
   return within({ from, to: from + wanted }, whole);
 }
 
-/** Returns the span moved by a time. It keeps its length and stays within `whole`. */
+/** Returns the span moved by a time. The result has the same length and is within `whole`. */
 export function panned(span: Span, byMs: number, whole: Span): Span {
   return within({ from: span.from + byMs, to: span.to + byMs }, whole);
 }
 
-/** The span between two times in any order, at least as long as the shortest one. */
+/** Returns the span between two times in any order. The result has at least the shortest length. */
 export function chosen(one: number, other: number, whole: Span): Span {
   const from = Math.min(one, other);
   const to = Math.max(one, other, from + SHORTEST_MS);
@@ -42,7 +42,7 @@ function within({ from, to }: Span, whole: Span): Span {
   return { from: start, to: start + length };
 }
 
-/** Whether the span shows everything. */
+/** Returns whether the span is the complete time. */
 export function isWhole(span: Span, whole: Span): boolean {
   return span.from <= whole.from && span.to >= whole.to;
 }
@@ -80,13 +80,13 @@ const STEPS: readonly number[] = [
 ];
 const DAY = 24 * HOUR;
 
-/** The distance of the ticks of a span, so that there are at most `most` of them. */
+/** Returns the distance of the ticks of a span, for at most `most` ticks. */
 export function tickStep(span: Span, most: number): number {
   const least = (span.to - span.from) / Math.max(1, most);
   return STEPS.find((step) => step >= least) ?? Math.ceil(least / DAY) * DAY;
 }
 
-/** The times of the ticks within a span. */
+/** Returns the times of the ticks within a span. */
 export function ticksOf(span: Span, most: number): readonly number[] {
   const step = tickStep(span, most);
   const ticks: number[] = [];
@@ -94,7 +94,7 @@ export function ticksOf(span: Span, most: number): readonly number[] {
   return ticks;
 }
 
-/** The text of a tick: as precise as the distance of the ticks requires. */
+/** Returns the text of a tick, as precise as the distance of the ticks requires. */
 export function tickText(at: number, step: number): string {
   if (step < SECOND)
     return at === 0 ? "0" : step < 10 && at < SECOND ? `${at} ms` : seconds(at, step);

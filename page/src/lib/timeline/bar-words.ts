@@ -13,7 +13,7 @@ export const BAR_WORDS: Readonly<Record<BarKind, string>> = {
   "wait-retry": "waiting before the next attempt",
 };
 
-/** The class of a bar's colour. */
+/** Returns the class of a bar's colour. */
 export function barClass(kind: BarKind): string {
   return kind.startsWith("wait") ? "wait" : kind;
 }

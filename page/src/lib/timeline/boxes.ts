@@ -1,23 +1,25 @@
 import type { Bar, BarKind } from "../../../../src/plugins/dashboard/protocol/state-types.js";
 import type { Span } from "./axis.js";
 
-/** A bar in its drawn form. Positions are in percent of the width of the lane. */
+/** A drawn bar. Positions are in percent of the width of the lane. */
 export interface Box {
   /** The place of the bar among the bars of its task. */
   readonly index: number;
   readonly kind: BarKind;
   readonly left: number;
   readonly width: number;
-  /** Whether it lasts. */
+  /** Whether the bar has no end yet. */
   readonly open: boolean;
-  /** The number of its bars: bars that are too narrow are merged. */
+  /** The number of merged bars: bars that are too narrow are merged. */
   readonly count: number;
 }
 
-/** Narrower bars of one kind that follow each other are drawn as one. In percent. */
+/**
+ * Minimum width of a bar in percent. Narrower consecutive bars of one kind are drawn as one bar.
+ */
 const NARROW = 0.15;
 
-/** The boxes of the bars within a span. `nowMs` is the end of bars that last. */
+/** Returns the boxes of the bars within a span. `nowMs` is the end of bars without an end. */
 export function boxesOf(bars: readonly Bar[], span: Span, nowMs: number): readonly Box[] {
   const scale = 100 / (span.to - span.from);
   const boxes: Box[] = [];
@@ -48,7 +50,7 @@ function isOneWith(before: Box, box: Box): boolean {
   );
 }
 
-/** Returns the index of the innermost bar of a task at a time; -1 if there is none. */
+/** Returns the index of the innermost bar of a task at a time. Returns -1 if there is none. */
 export function barAt(bars: readonly Bar[], atMs: number, nowMs: number): number {
   let found = -1;
   bars.forEach(({ kind, startMs, endMs }, index) => {

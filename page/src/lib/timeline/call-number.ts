@@ -1,8 +1,8 @@
 import type { Bar } from "../../../../src/plugins/dashboard/protocol/state-types.js";
 
 /**
- * Returns the number of the model call of a bar in its task, from 1, as in the conversation: failed
- * attempts do not count.
+ * Returns the number of the model call of a bar in its task, from 1. Failed attempts do not count,
+ * as in the conversation.
  */
 export function callNumber(bars: readonly Bar[], bar: number): number | undefined {
   const chosen = bars[bar];
@@ -12,7 +12,7 @@ export function callNumber(bars: readonly Bar[], bar: number): number | undefine
   return before.length + 1;
 }
 
-/** Returns the place of the bar of a model call; `undefined` for a call without one. */
+/** Returns the index of the bar of a model call. Returns `undefined` for a call without a bar. */
 export function barOfCall(bars: readonly Bar[], call: number | undefined): number | undefined {
   const place = bars.findIndex((bar, i) => bar.kind === "model" && callNumber(bars, i) === call);
   return call === undefined || place < 0 ? undefined : place;

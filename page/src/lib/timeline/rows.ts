@@ -6,15 +6,15 @@ export type RowTask = Pick<TaskState, "id" | "role" | "parent" | "startMs" | "en
 /** A row of the timeline. */
 export interface TimelineRow {
   readonly key: string;
-  /** How deep the task is nested; 0 for tasks of the plan. */
+  /** The nesting depth of the task. 0 for tasks of the plan. */
   readonly depth: number;
-  /** The tasks whose bars are in the row: one, or those of an agent that do not overlap. */
+  /** The tasks whose bars are in the row: one task, or tasks of an agent that do not overlap. */
   readonly taskIds: readonly string[];
-  /** Only of the first row of an agent: its role and how many tasks it has. */
+  /** The role of an agent and the number of its tasks. Present only in the agent's first row. */
   readonly agent?: { readonly role: string; readonly tasks: number } | undefined;
 }
 
-/** Returns one row per task: tasks in their order, followed by the tasks they caused. */
+/** Returns one row per task: tasks in their order, each followed by the tasks that it caused. */
 export function rowsByTask(tasks: Iterable<RowTask>): readonly TimelineRow[] {
   const all = [...tasks].filter(({ type }) => type !== "graph-end");
   const known = new Set(all.map(({ id }) => id));
@@ -43,12 +43,12 @@ export function rowsByTask(tasks: Iterable<RowTask>): readonly TimelineRow[] {
     }
   };
   roots.forEach(add);
-  all.forEach(add); // those that are each other's parents
+  all.forEach(add); // tasks that are each other's parents
   return rows;
 }
 
 /**
- * Returns rows of each agent, as few as possible without overlapping tasks. Tasks that have not
+ * Returns the minimum number of rows of each agent without overlapping tasks. Tasks that have not
  * begun have no row.
  */
 export function rowsByAgent(tasks: Iterable<RowTask>): readonly TimelineRow[] {
@@ -84,7 +84,7 @@ function lanesOf(tasks: readonly RowTask[]): readonly (readonly string[])[] {
   return lanes.map(({ ids }) => ids);
 }
 
-/** The rows whose tasks are not within a closed one. `closed`: keys of rows. */
+/** Returns the rows that are not within a closed row. `closed`: keys of rows. */
 export function openRows(
   rows: readonly TimelineRow[],
   closed: ReadonlySet<string>,
@@ -98,7 +98,9 @@ export function openRows(
   });
 }
 
-/** Returns the end of the known time of a run: its end, the latest time of its tasks, or now. */
+/**
+ * Returns the end of the known time of a run: its end, its tasks' latest time, or the current time.
+ */
 export function lastTime(
   tasks: Iterable<Pick<TaskState, "startMs" | "endMs">>,
   nowMs: number | undefined,
@@ -108,7 +110,7 @@ export function lastTime(
   return last;
 }
 
-/** Reads the bars of the answer of the server: kind, start and end, flat. */
+/** Reads the bars of the answer of the server: a flat list of kind, start and end. */
 export function barsOfRow(flat: readonly (Bar["kind"] | number | null)[]): readonly Bar[] {
   const bars: Bar[] = [];
   for (let i = 0; i + 2 < flat.length; i += 3) {

@@ -1,13 +1,13 @@
 import type { Bar, BarKind } from "../../../../src/plugins/dashboard/protocol/state-types.js";
 
-/** The use of the time of a task. `framework`: none of the others. */
+/** The use of the time of a task. `framework`: none of the other uses. */
 export type SpentKind = "model" | "failed" | "tool" | "delegation" | "waiting" | "framework";
 
 /** The use of the time of a task. */
 export interface TimeSpent {
   /** Milliseconds from its first start to its last end. */
   readonly wholeMs: number;
-  /** In the shown order; kinds without time are omitted. */
+  /** The parts in the displayed order. Kinds without time are omitted. */
   readonly parts: readonly { readonly kind: SpentKind; readonly ms: number }[];
 }
 
@@ -34,7 +34,7 @@ const KIND_OF: Readonly<Record<BarKind, SpentKind | undefined>> = {
   "wait-retry": "waiting",
 };
 
-/** Divides the time of a task by kind. Each moment counts once. */
+/** Divides the time of a task by kind. Each instant counts once. */
 export function timeSpent(bars: readonly Bar[], nowMs: number): TimeSpent {
   const edges = [...new Set(bars.flatMap(({ startMs, endMs }) => [startMs, endMs ?? nowMs]))];
   edges.sort((a, b) => a - b);

@@ -14,7 +14,10 @@ export interface TokenRate {
   readonly last: number;
 }
 
-/** Returns the call of an entry of type `usage_recorded`; `undefined` if its tokens are unknown. */
+/**
+ * Returns the call of an entry of type `usage_recorded`. Returns `undefined` if its tokens are
+ * unknown.
+ */
 export function callTokens(entry: LogEntry, startedAtMs: number): CallTokens | undefined {
   const { type, at, outputTokens, latencyMs } = entry;
   if (type !== "usage_recorded" || typeof outputTokens !== "number" || outputTokens <= 0)
