@@ -1,5 +1,6 @@
-// Who may import whom. The rules are explained in CONTRIBUTING.md; the same file is used by `npm run rules` and by the architecture test.
-// Paths are relative to the root. "type-only" edges vanish at run time, so they may form cycles.
+// The allowed imports. CONTRIBUTING.md explains the rules. `npm run rules` and the architecture
+// test use this file. Paths are relative to the root. "type-only" edges do not exist at run time
+// and may form cycles.
 "use strict";
 const { exports: entryPoints } = require("./package.json");
 
@@ -10,9 +11,9 @@ const entryFiles = `^(${Object.values(entryPoints)
   .join("|")})$`;
 const builtIn = ["core"];
 const onlyTypes = ["type-only"];
-/** Rooms built on the ensemble. Not all of them are there yet. */
+/** Folders that may import the ensemble. Some do not exist yet. */
 const aboveEnsemble = "map-reduce|conversation|evals";
-/** What the page of the dashboard may import in addition to its own files. */
+/** Files that the page of the dashboard may import in addition to its own files. */
 const sharedWithPage = "^src/(contracts|plugins/dashboard/protocol)/";
 const face = `ensemble|explain|diagram|service|${aboveEnsemble}`;
 
@@ -320,7 +321,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: ["(^|/)node_modules/", "^dist/"] },
-    // Programs with packages of their own, which the root does not install.
+    // Programs with separate packages, which the root does not install.
     exclude: { path: ["^examples/apps/", "^bench/compare/"] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },

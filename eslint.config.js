@@ -1,6 +1,9 @@
 import tseslint from "typescript-eslint";
 
-/** Times, chance and ids come from the Clock and IdGenerator bindings: replay and tests depend on it. */
+/**
+ * Times and ids come from the Clock and IdGenerator bindings, and no code uses other random
+ * numbers. Replay and tests depend on this rule.
+ */
 const impure = [
   [
     "CallExpression[callee.object.name='Date'][callee.property.name='now']",
@@ -25,19 +28,22 @@ const impure = [
   ],
 ].map(([selector, message]) => ({ selector, message }));
 
-/** V8 makes a hidden class for every such object, which keeps what its getter sees in memory until the next full collection. */
+/**
+ * V8 creates a hidden class for every object literal with a getter. The class keeps the scope of
+ * the getter in memory until the next full collection.
+ */
 const getter = {
   selector: "ObjectExpression > Property[kind='get']",
   message: "Make it a class: a getter of an object literal keeps garbage alive.",
 };
-/** Files in the root of src are doors. */
+/** Files in the root of src are entry points. */
 const beyondExports = {
   selector: "Program > :not(ExportNamedDeclaration[source], ExportAllDeclaration)",
   message: "A door only exports: put what acts into a folder.",
 };
-/** What ships. */
+/** The files of the published package. */
 const LIMITED = ["src/**/*.ts", "page/**/*.ts", "page/**/*.tsx"];
-/** Texts of models reach the page: they become text nodes, never HTML. */
+/** Texts of models reach the page. They must become text nodes, never HTML. */
 const html = {
   selector:
     ":matches(JSXAttribute, JSXIdentifier)[name=/^(?:dangerouslySetInnerHTML|innerHTML)$/], JSXAttribute[name.name='dangerouslySetInnerHTML'], MemberExpression[property.name=/^(?:innerHTML|outerHTML|insertAdjacentHTML)$/]",
@@ -76,7 +82,7 @@ export default tseslint.config(
         "error",
         { argsIgnorePattern: "^_", varsIgnorePattern: "^_", ignoreRestSiblings: true },
       ],
-      // A reason that came from elsewhere (an AbortSignal's, a caught one) is passed on as it is.
+      // A reason of other code (of an AbortSignal, or a caught error) is thrown unchanged.
       "@typescript-eslint/only-throw-error": [
         "error",
         { allowThrowingUnknown: true, allowThrowingAny: true },
@@ -85,11 +91,12 @@ export default tseslint.config(
         "error",
         { allowThrowingUnknown: true, allowThrowingAny: true },
       ],
-      // A walk along a chain begins with `this`.
+      // A loop along a chain of objects begins with `this`.
       "@typescript-eslint/no-this-alias": "off",
-      // A method that fulfils an asynchronous contract may have nothing to wait for.
+      // A method of an asynchronous contract may have nothing to wait for.
       "@typescript-eslint/require-await": "off",
-      // Options and contracts are objects with methods; validating and passing them on reads the methods as values.
+      // Options and contracts are objects with methods. Validating and passing these objects reads
+      // the methods as values.
       "@typescript-eslint/unbound-method": "off",
       eqeqeq: "error",
       "no-restricted-imports": [
@@ -120,7 +127,7 @@ export default tseslint.config(
     files: ["page/**/*.ts", "page/**/*.tsx"],
     rules: { "no-restricted-syntax": ["error", exportAll, getter, html, ...impure] },
   },
-  // Where the time and chance of the browser come in.
+  // The source of time and random numbers of the browser.
   {
     files: ["page/src/main.tsx"],
     rules: { "no-restricted-syntax": ["error", exportAll, getter, html] },
@@ -129,9 +136,9 @@ export default tseslint.config(
     files: ["src/*.ts"],
     rules: { "no-restricted-syntax": ["error", beyondExports, exportAll] },
   },
-  // The main door passes all contracts on.
+  // The main entry point exports all contracts.
   { files: ["src/index.ts"], rules: { "no-restricted-syntax": ["error", beyondExports] } },
-  // The default Clock and IdGenerator: the one place where real time and chance come in.
+  // The default Clock and IdGenerator: the only source of time and random numbers.
   { files: ["src/util/runtime.ts"], rules: { "no-restricted-syntax": ["error", exportAll] } },
   {
     files: ["test/**/*.ts"],

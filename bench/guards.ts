@@ -1,4 +1,5 @@
-// Error rates of the guards on their labelled sets: `npm run guards`, the held-out half; `-- --tuning` lists the mistakes in the other half.
+// Measures the error rates of the guards on the held-out half of their labelled sets: `npm run
+// guards`. `-- --tuning` lists the mistakes in the other half.
 import { isHeldOut } from "./labelled/labelled-case.js";
 import {
   guardTable,

@@ -1,5 +1,5 @@
-// What the framework itself costs, beside the same work written by hand: `npm run bench`, `npm run bench -- --only S1,S4a`, `-- --assert`;
-// `-- --capture` compares the capture modes.
+// Measures the cost of the framework relative to the same work without it: `npm run bench`, `npm
+// run bench -- --only S1,S4a`, `-- --assert`. `-- --capture` compares the capture modes.
 import { cpus } from "node:os";
 import type { Scenario } from "./harness/scenario.js";
 import { collectGarbage } from "./harness/measure.js";
@@ -10,13 +10,13 @@ import { isMet, renderTable } from "./harness/table.js";
 import { loadScenario, SCENARIO_IDS } from "./scenarios/all.js";
 
 const options = readOptions(process.argv.slice(2), SCENARIO_IDS);
-collectGarbage(); // fails at once where the sides could not
+collectGarbage(); // fails here if the sides could not collect
 const started = performance.now();
 const chosen = await Promise.all(
   SCENARIO_IDS.filter((id) => options.only.includes(id)).map(loadScenario),
 );
 
-/** One scenario after the other, with the table of all at the end. */
+/** Measures the scenarios in sequence, and prints a table of all scenarios at the end. */
 async function measure<R>(
   scenarios: readonly Scenario[],
   run: (scenario: Scenario) => Promise<readonly R[]>,

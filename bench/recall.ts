@@ -1,8 +1,12 @@
-// How often the offline embedding models find what was meant: `npm run recall`. Each question has the content of one of the entries, in other words.
+// Measures how often the offline embedding models find the right entry: `npm run recall`. Each
+// question has the meaning of one entry, in other words.
 import { MemoryStore } from "agentensemble";
 import { hashedBagOfWords, universalSentenceEncoder } from "agentensemble/memory";
 
-/** How far a question is from its entry: some words the same, none but other forms of them, none at all. */
+/**
+ * The distance of a question from its entry: some equal words, only other forms of the words, or no
+ * common word.
+ */
 type Kind = "same words" | "other forms" | "other words";
 
 interface Case {
@@ -110,7 +114,10 @@ const MODELS = {
 };
 const KINDS: readonly Kind[] = ["same words", "other forms", "other words"];
 
-/** The place of the right entry among the answers to a question, from 1; 0 when it is not among the first three. */
+/**
+ * Returns the position of the right entry in the answers to each question, from 1. 0: not among the
+ * first three.
+ */
 async function placesOf(store: MemoryStore): Promise<readonly number[]> {
   for (const { entry } of CASES)
     await store.store("all", { content: entry, storedAt: new Date(0) });
@@ -143,7 +150,10 @@ for (const kind of [...KINDS, undefined]) {
   console.log(`| **all** | ${kind ?? ""} | ${cells.join(" | ")} |`);
 }
 
-/** How like a question its own entry is, and the best of the others: what to think of when choosing a minScore. */
+/**
+ * Prints the similarity of a question to its entry, and to the best other entry: a basis for a
+ * minScore.
+ */
 for (const [name, model] of Object.entries(MODELS)) {
   const questions = await model.embed(CASES.map(({ question }) => question));
   const entries = await model.embed(CASES.map(({ entry }) => entry));

@@ -1,5 +1,7 @@
-// 60 attacks as an evaluation of a sample team, without and with guards: `npm run red-team`. By default the model is a stand-in that obeys every instruction it reads;
-// `-- --model openai:gpt-4o-mini` measures a real model with a key. A run that fails for another reason than a guard is a problem, and the exit code is 1.
+// Evaluates a sample team with 60 attacks, without and with guards: `npm run red-team`. The default
+// model is a stub that follows every instruction that it receives. `-- --model openai:gpt-4o-mini`
+// measures a real model with a key. If a run fails for another reason than a guard, the exit code
+// is 1.
 import { openai, anthropic, type ChatModel } from "agentensemble";
 import { textReport } from "agentensemble/evals";
 import { evaluateRedTeam, redTeamTable } from "./red-team/run-red-team.js";

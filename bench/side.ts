@@ -1,4 +1,5 @@
-// One side of one scenario: `side.js S1 framework`, started by the harness. Prepares, reports that, then measures a round for every message.
+// One side of one scenario: `side.js S1 framework`, started by the harness. Prepares the side,
+// reports that it is ready, then measures a round for every message.
 import type { SideMessage } from "./harness/side-process.js";
 import { sideOf } from "./harness/scenario.js";
 import { loadScenario } from "./scenarios/all.js";

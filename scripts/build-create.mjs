@@ -1,4 +1,5 @@
-// Bundles the program of the package create-agentensemble into create-agentensemble/index.js. Runs before that package is packed.
+// Bundles the program of the package create-agentensemble into create-agentensemble/index.js. Runs
+// before that package is packed.
 import { chmodSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";

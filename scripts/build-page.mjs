@@ -1,12 +1,14 @@
-// Bundles the page of the dashboard into dist/bundle/dashboard/page/: index.html, the first script and those that it loads later, one style sheet, an icon, and
-// manifest.json, which maps the paths that the server answers to the files.
+// Bundles the page of the dashboard into dist/bundle/dashboard/page/: index.html, the first script
+// and those that it loads later, one style sheet, an icon, and manifest.json, which maps the paths
+// that the server answers to the files.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 export const PAGE_FOLDER = "dist/bundle/dashboard/page";
 
-// The page uses the lexer of marked. The package is one file that makes a parser when it is loaded: without its last statements the parser, which writes HTML,
-// and everything else that nobody imports is left out.
+// The page uses the lexer of marked. The package is one file that makes a parser when it is loaded:
+// without its last statements the parser, which writes HTML, and everything else that nobody
+// imports is left out.
 const lexerOnly = {
   name: "lexer-only",
   setup(bundler) {

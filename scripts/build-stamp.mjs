@@ -1,4 +1,5 @@
-// Tells whether dist/ is what the last build made of the sources: names, sizes and times of change of both, kept in dist/.stamp.
+// Tells whether dist/ is what the last build made of the sources: names, sizes and times of change
+// of both, kept in dist/.stamp.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,7 +25,10 @@ function fingerprint(root) {
 /** What the stamp of a build without a check of the types ends with. */
 const UNCHECKED = " unchecked";
 
-/** Returns whether no source and no output has changed since `stampBuild(root)`. A build without a check of the types counts only where none is wanted. */
+/**
+ * Returns whether no source and no output has changed since `stampBuild(root)`. A build without a
+ * check of the types counts only where none is wanted.
+ */
 export function isBuilt(root, isChecked = true) {
   const stamp = join(root, STAMP);
   if (!existsSync(stamp)) return false;

@@ -1,5 +1,6 @@
-// Compiles everything into dist/ and bundles the packages of vendor files: for the container and the hooks this makes a cold start several times faster.
-// `--unchecked` leaves out the check of the types, which is most of the work: for the first start in a fresh clone.
+// Compiles everything into dist/ and bundles the packages of vendor files: for the container and
+// the hooks this makes a cold start several times faster. `--unchecked` leaves out the check of the
+// types, which is most of the work: for the first start in a fresh clone.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -43,7 +44,8 @@ for (const project of ["tsconfig.json", ...(isChecked ? pages : [])]) {
 
 writeDistPackage();
 
-// Files that are nothing but exports of packages. They become these packages, which are therefore no dependencies of the published package.
+// Files that are nothing but exports of packages. They become these packages, which are therefore
+// no dependencies of the published package.
 const vendored = [
   "kernel/vendor",
   "util/media-vendor",
@@ -54,8 +56,9 @@ const vendored = [
   "plugins/guards/language/language-vendor",
   "evals/datasets/csv-vendor",
 ];
-// A bundle of ES modules has no `require`: what tapable requires of Node.js becomes an import, by name, because bundlers of users give modules no names that
-// nobody imports. Other packages get the modules of Node.js at run time.
+// A bundle of ES modules has no `require`: what tapable requires of Node.js becomes an import, by
+// name, because bundlers of users give modules no names that nobody imports. Other packages get the
+// modules of Node.js at run time.
 const builtins = {
   name: "builtins",
   setup(bundler) {
@@ -103,17 +106,19 @@ for (const file of vendored)
     logLevel: "warning",
   });
 
-// What users load: few files instead of one for each module, because a process takes most of a millisecond for every file it loads. Parts that
-// several entry points share, and those that are imported only when they are first needed, become files of their own. The modules
-// themselves are there for tests, under a condition of dist/package.json, so that they and the internals they import are one copy.
+// What users load: few files instead of one for each module, because a process takes most of a
+// millisecond for every file it loads. Parts that several entry points share, and those that are
+// imported only when they are first needed, become files of their own. The modules themselves are
+// there for tests, under a condition of dist/package.json, so that they and the internals they
+// import are one copy.
 const { exports: entries, bin } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 const files = [
   ...Object.values(entries).flatMap((entry) => (typeof entry === "string" ? [] : [entry.default])),
   ...Object.values(bin),
 ];
 const names = files.map((file) => file.replace(/^\.\/dist\/bundle\/(.*)\.js$/, "$1"));
-// `new Worker(new URL("./file.js", import.meta.url))`: what a thread runs becomes a part of the file that starts it, as a data address. Users' bundlers would
-// not find a file.
+// `new Worker(new URL("./file.js", import.meta.url))`: what a thread runs becomes a part of the
+// file that starts it, as a data address. Users' bundlers would not find a file.
 const threads = {
   name: "threads",
   async transform(code, id) {
@@ -134,8 +139,9 @@ const threads = {
     return code.replace(address, `new URL("data:text/javascript;base64,${data}")`);
   },
 };
-// Everything that the root loads at once goes into two files, one of them for who wants the contracts alone: left to itself the bundler makes a file for
-// each set of modules that some entry points share, and the root would load dozens.
+// Everything that the root loads at once goes into two files, one of them for who wants the
+// contracts alone: left to itself the bundler makes a file for each set of modules that some entry
+// points share, and the root would load dozens.
 const loadedByRoot = new Set();
 const loadedByContracts = new Set();
 function visit(id, infoOf, loaded) {

@@ -1,5 +1,6 @@
-// Installs each program of examples/apps with its lock file and the packed package, builds it, starts it and asks it. Packages come from npm, which is why this
-// is no test. Needs a build. Arguments choose programs.
+// Installs each program of examples/apps with its lock file and the packed package, builds it,
+// starts it and asks it. Packages come from npm, which is why this is no test. Needs a build.
+// Arguments choose programs.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,7 @@
-// Bundles a program that imports every entry point with webpack, Vite and bun, without a warning, and runs the bundles. Runs the program as it is in Bun, in Deno,
-// and in a project of pnpm, and loads every entry point from CommonJS. No optional package is installed but the one that a thread needs. The tests bundle with
-// esbuild and rollup. docs/where-it-runs.md lists what this checks.
+// Bundles a program that imports every entry point with webpack, Vite and bun, without a warning,
+// and runs the bundles. Runs the program as it is in Bun, in Deno, and in a project of pnpm, and
+// loads every entry point from CommonJS. No optional package is installed but the one that a thread
+// needs. The tests bundle with esbuild and rollup. docs/where-it-runs.md lists what this checks.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { entryPoints, inTemporaryFolder, installPacked, output } from "./packed-project.mjs";

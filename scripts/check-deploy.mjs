@@ -1,5 +1,6 @@
-// Checks the files in examples/deploy with tools of others: the manifests against the schemas in test/examples/kubernetes-schemas.json, the Dockerfile with a
-// linter, and the unit with systemd-analyze where the machine has it. Installs packages in a temporary folder.
+// Checks the files in examples/deploy with tools of others: the manifests against the schemas in
+// test/examples/kubernetes-schemas.json, the Dockerfile with a linter, and the unit with
+// systemd-analyze where the machine has it. Installs packages in a temporary folder.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -13,7 +14,10 @@ const INSTALLED = ["yaml", "ajv/dist/2020.js"];
 const ANALYZER = "systemd-analyze";
 const file = (name) => `${root}examples/deploy/${name}`;
 
-/** @throws AssertionError for a manifest that a schema refuses, and where the schemas accept a manifest with a mistake. */
+/**
+ * @throws AssertionError for a manifest that a schema refuses, and where the schemas accept a
+ * manifest with a mistake.
+ */
 function checkManifests(folder) {
   const require = createRequire(join(folder, "package.json"));
   const [{ parseAllDocuments }, { default: Ajv }] = INSTALLED.map((name) => require(name));

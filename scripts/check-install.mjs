@@ -1,5 +1,6 @@
-// Installs the packed package into empty projects, with npm and with pnpm, and runs the programs of the README there, without a key. With npm the types of
-// every entry point are checked too, libraries included, in a project that has none of the optional packages. Needs a build.
+// Installs the packed package into empty projects, with npm and with pnpm, and runs the programs of
+// the README there, without a key. With npm the types of every entry point are checked too,
+// libraries included, in a project that has none of the optional packages. Needs a build.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +18,9 @@ const PNPM = "pnpm@10";
 const OFFLINE = ["wink-nlp", "wink-eng-lite-web-model"];
 const keys = { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", AGENTENSEMBLE_MODEL: "" };
 
-/** The programs of the README: its blocks of TypeScript, which have no types and so run as they are. */
+/**
+ * The programs of the README: its blocks of TypeScript, which have no types and so run as they are.
+ */
 function programs() {
   const readme = readFileSync(join(root, "README.md"), "utf8");
   return [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code]) => code);

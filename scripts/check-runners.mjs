@@ -1,5 +1,7 @@
-// Runs the contract suites of `agentensemble/testing` and a test with `expectScore` under vitest, Jest, node:test and mocha, from a project in which the package is installed, and
-// with mocha in Bun and Deno. Then runs the tests of the core in Bun and Deno. Needs a build: the chat model's server is that of the tests.
+// Runs the contract suites of `agentensemble/testing` and a test with `expectScore` under vitest,
+// Jest, node:test and mocha, from a project in which the package is installed, and with mocha in
+// Bun and Deno. Then runs the tests of the core in Bun and Deno. Needs a build: the chat model's
+// server is that of the tests.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -83,7 +85,9 @@ await import("./scores.test.mjs");
   "vitest.config.mjs": `export default { test: { globals: true, include: ["*.test.mjs"], testTimeout: 60_000 } };\n`,
   "jest.config.mjs": `export default { testMatch: ["<rootDir>/*.test.mjs"], testTimeout: 60_000, transform: {}, testEnvironment: "node" };\n`,
 };
-/** Arguments of Node.js for each runner, and how its report gives the number of tests that passed. */
+/**
+ * Arguments of Node.js for each runner, and how its report gives the number of tests that passed.
+ */
 const RUNNERS = [
   [
     "mocha",
@@ -99,7 +103,10 @@ const RUNNERS = [
   ["node:test", ["--test", "--test-reporter=tap", "with-node.mjs"], /# pass (\d+)/],
 ];
 
-/** Programs of other runtimes below `node_modules`, with the arguments that run a script and make it import the sources, and what puts the program in place. */
+/**
+ * Programs of other runtimes below `node_modules`, with the arguments that run a script and make it
+ * import the sources, and what puts the program in place.
+ */
 const RUNTIMES = [
   ["Bun", "bun/install.js", ".bin/bun", ["--conditions=agentensemble-source"]],
   [

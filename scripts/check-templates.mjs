@@ -1,5 +1,6 @@
-// Packs the package and create-agentensemble, creates a project from each template with the packed program, installs it with npm, runs its tests and
-// starts it: a program has to end, a service has to answer. Prints the time and the size of each.
+// Packs the package and create-agentensemble, creates a project from each template with the packed
+// program, installs it with npm, runs its tests and starts it: a program has to end, a service has
+// to answer. Prints the time and the size of each.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -24,7 +25,10 @@ function pack(folder, target) {
 /** The ports of the templates that serve, and a path of each. */
 const SERVERS = { chat: "3917/", service: "7329/api/health/ready" };
 
-/** Runs `npm start`. With an address the project serves: it has to answer there, and to end when it is asked to. */
+/**
+ * Runs `npm start`. With an address the project serves: it has to answer there, and to end when it
+ * is asked to.
+ */
 async function startProject(project, address) {
   const keys = { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", AGENTENSEMBLE_MODEL: "" };
   if (address === undefined) return void output(project, "npm", ["start"], keys);

@@ -1,6 +1,8 @@
-// Runs what takes too long for CI: all checks and the coverage, the tests on every supported version of Node, the property tests with random seeds, processes that are killed, web
-// servers, bundlers and runners from npm, the speed of the page, a package of a fresh copy, servers that are restarted, the measurements.
-// Goes on after a step that fails, prints a table and fails if any step failed. Arguments choose steps by the beginnings of their names.
+// Runs what takes too long for CI: all checks and the coverage, the tests on every supported
+// version of Node, the property tests with random seeds, processes that are killed, web servers,
+// bundlers and runners from npm, the speed of the page, a package of a fresh copy, servers that are
+// restarted, the measurements. Goes on after a step that fails, prints a table and fails if any
+// step failed. Arguments choose steps by the beginnings of their names.
 import { randomInt } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -39,7 +41,10 @@ const measured = (script) => [
   script,
   () => runStep(script, `npm run --silent ${script}`, { limitMs: HALF_HOUR_MS }),
 ];
-/** A script that installs packages of other authors in a temporary folder, or packs a copy of this one. */
+/**
+ * A script that installs packages of other authors in a temporary folder, or packs a copy of this
+ * one.
+ */
 const checked = (name) => [
   name,
   () => runStep(name, `node scripts/check-${name}.mjs`, { limitMs: HALF_HOUR_MS }),

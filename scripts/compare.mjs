@@ -1,7 +1,9 @@
-// The same task in this package and in four others: two lookups by a tool, a checked value, a letter. Installs bench/compare with its lock file and the packed
-// package in a temporary folder, compiles the programs, runs each against one vendor on loopback, and prints calls, tokens and lines. With `--write` the table
-// in docs/comparison.md is renewed. The names in the table of features of that page are those of src/features.ts. Needs a build. Node.js 22, which others
-// need, comes from npm. Run it: npm run ci:full -- compare
+// The same task in this package and in four others: two lookups by a tool, a checked value, a
+// letter. Installs bench/compare with its lock file and the packed package in a temporary folder,
+// compiles the programs, runs each against one vendor on loopback, and prints calls, tokens and
+// lines. With `--write` the table in docs/comparison.md is renewed. The names in the table of
+// features of that page are those of src/features.ts. Needs a build. Node.js 22, which others need,
+// comes from npm. Run it: npm run ci:full -- compare
 import assert from "node:assert/strict";
 import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -28,7 +30,9 @@ const PACKAGES = {
   "openai-agents": "@openai/agents",
 };
 
-/** What a model would answer: it looks both prices up at once, adds them up, and writes the letter. */
+/**
+ * What a model would answer: it looks both prices up at once, adds them up, and writes the letter.
+ */
 function replyTo({ messages, tools, response_format: format }) {
   const looked = messages.filter(({ role }) => role === "tool");
   if (tools !== undefined && looked.length === 0)
@@ -48,7 +52,10 @@ function replyTo({ messages, tools, response_format: format }) {
   return { content: '{"euros":418.5}' };
 }
 
-/** Starts the vendor. `calls` has the requests in order. Input tokens are estimated over what a request says: messages, tools and format. */
+/**
+ * Starts the vendor. `calls` has the requests in order. Input tokens are estimated over what a
+ * request says: messages, tools and format.
+ */
 async function startVendor() {
   const calls = [];
   const server = createServer(async (request, response) => {

@@ -1,5 +1,6 @@
-// Teams with a scripted model that together show everything the page of the dashboard draws: parallel tasks, a delegation, tools, a guardrail, a review,
-// corrections, phases, a loop, a state machine, many tasks, a budget. `npm run page` serves them; nothing is connected to.
+// Teams with a scripted model that together show everything the page of the dashboard draws:
+// parallel tasks, a delegation, tools, a guardrail, a review, corrections, phases, a loop, a state
+// machine, many tasks, a budget. `npm run page` serves them; nothing is connected to.
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   Agent,
@@ -55,7 +56,10 @@ class SlowModel {
   }
 }
 
-/** Whether a text stands in the system prompt or in the task itself, which comes behind the outputs of others. */
+/**
+ * Whether a text stands in the system prompt or in the task itself, which comes behind the outputs
+ * of others.
+ */
 function isAsked({ messages }, text) {
   const [system, user] = messages.map(({ content }) => JSON.stringify(content));
   return system.includes(text) || user.slice(user.lastIndexOf("## Task")).includes(text);

@@ -1,8 +1,10 @@
-// Renders the pages of the dashboard with the demo teams, in Chromium: `node --conditions=agentensemble-source scripts/dashboard-pictures.mjs [folder] [--readme] [--only=runs,graph] [--beside=folder]`,
-// after `npm run build`.
-// Each page is rendered at 1440 and 390 px, in light and dark colours; `--readme` renders the two pictures of the README into docs/pictures instead.
-// `--beside=folder` puts each page next to its draft: a page of that folder with the name in DRAFTS, whose `data-theme` selects the colours.
-// AE_CHROMIUM names another Chromium. Nothing is connected to but this machine.
+// Renders the pages of the dashboard with the demo teams, in Chromium: `node
+// --conditions=agentensemble-source scripts/dashboard-pictures.mjs [folder] [--readme]
+// [--only=runs,graph] [--beside=folder]`, after `npm run build`. Each page is rendered at 1440 and
+// 390 px, in light and dark colours; `--readme` renders the two pictures of the README into
+// docs/pictures instead. `--beside=folder` puts each page next to its draft: a page of that folder
+// with the name in DRAFTS, whose `data-theme` selects the colours. AE_CHROMIUM names another
+// Chromium. Nothing is connected to but this machine.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -245,7 +247,10 @@ if (!existsSync(executablePath)) {
   console.error(`No Chromium at ${executablePath}. AE_CHROMIUM names another one.`);
   process.exit(1);
 }
-/** Renders all wanted pages in one size and colour, of teams that have just run: their reviews wait for minutes only. */
+/**
+ * Renders all wanted pages in one size and colour, of teams that have just run: their reviews wait
+ * for minutes only.
+ */
 async function render(target, { name, width, height }, colorScheme) {
   const board = dashboard({ port: 0 });
   const url = await board.listen();

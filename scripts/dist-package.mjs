@@ -1,5 +1,6 @@
-// Writes dist/package.json: what `agentensemble` is for the compiled tests, examples and benchmarks. With the condition "agentensemble-source" they get
-// the compiled modules, otherwise the bundle that users get. The published package has the bundle only.
+// Writes dist/package.json: what `agentensemble` is for the compiled tests, examples and
+// benchmarks. With the condition "agentensemble-source" they get the compiled modules, otherwise
+// the bundle that users get. The published package has the bundle only.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

@@ -1,6 +1,8 @@
-// Runs each compiled example as it is, with its runs kept by durable(): once to its end, once killed after a random entry of its journal and then again.
-// All must end as without a journal: same outputs, same totals. Prints a table; fails if one differs. Arguments choose examples by the beginnings of their
-// names; FUZZ_SEED repeats the kills of an earlier run; with DURABLE_EXAMPLE_KILLS=all each entry but the last one is a kill.
+// Runs each compiled example as it is, with its runs kept by durable(): once to its end, once
+// killed after a random entry of its journal and then again. All must end as without a journal:
+// same outputs, same totals. Prints a table; fails if one differs. Arguments choose examples by the
+// beginnings of their names; FUZZ_SEED repeats the kills of an earlier run; with
+// DURABLE_EXAMPLE_KILLS=all each entry but the last one is a kill.
 import { spawnSync } from "node:child_process";
 import { createHash, randomInt } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -12,7 +14,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const LIMIT_MS = 180_000;
 const seed = process.env.FUZZ_SEED ?? String(randomInt(2 ** 31));
 
-/** Examples that are left out, with the reason. Those that use durable() by themselves kill their own processes. */
+/**
+ * Examples that are left out, with the reason. Those that use durable() by themselves kill their
+ * own processes.
+ */
 const EXCLUDED = {
   "23-memory-across-runs.js": "its store is in memory, and empty in a new process",
   "25-human-review.js":
@@ -32,7 +37,10 @@ const EXCLUDED = {
 const CLEARED =
   /^(OPENAI|ANTHROPIC)_|^AGENTENSEMBLE_MODEL$|^NODE_OPTIONS$|^NODE_V8_COVERAGE$|^DEBUG$/;
 
-/** One process of an example. Returns the ends of its runs by id, how many entries it wrote, and what was wrong. */
+/**
+ * One process of an example. Returns the ends of its runs by id, how many entries it wrote, and
+ * what was wrong.
+ */
 function play(example, folder, { journal, kill, name, resumes = false }) {
   const ends = join(folder, `${name}.jsonl`);
   const inherited = Object.entries(process.env).filter(([key]) => !CLEARED.test(key));

@@ -1,7 +1,10 @@
-// Loaded before an example with `--import`: keeps every run of it with durable(), under ids that are the same in each process, and writes the end of each
-// run to DURABLE_EXAMPLE_ENDS. DURABLE_EXAMPLE is the folder of the journal; without it runs are not kept. DURABLE_EXAMPLE_KILL is the number of the entry
-// after which the process ends. Scripted models answer by the number of the call, which starts again in a new process: a process that keeps no runs writes its
-// answers and failures to DURABLE_EXAMPLE_ANSWERS, and one with DURABLE_EXAMPLE_RESUMES answers the same requests from there.
+// Loaded before an example with `--import`: keeps every run of it with durable(), under ids that
+// are the same in each process, and writes the end of each run to DURABLE_EXAMPLE_ENDS.
+// DURABLE_EXAMPLE is the folder of the journal; without it runs are not kept. DURABLE_EXAMPLE_KILL
+// is the number of the entry after which the process ends. Scripted models answer by the number of
+// the call, which starts again in a new process: a process that keeps no runs writes its answers
+// and failures to DURABLE_EXAMPLE_ANSWERS, and one with DURABLE_EXAMPLE_RESUMES answers the same
+// requests from there.
 import { randomUUID } from "node:crypto";
 import { appendFileSync, readFileSync } from "node:fs";
 import {
@@ -52,7 +55,10 @@ if (resumes !== undefined)
 const keyOf = ({ provider, modelId }, { messages, tools = [] }) =>
   JSON.stringify([provider, modelId, messages, tools.map(({ name }) => name)]);
 
-/** The next answer to a request in the record; `undefined` if there is none. @throws ModelCallError where the model had failed. */
+/**
+ * The next answer to a request in the record; `undefined` if there is none. @throws ModelCallError
+ * where the model had failed.
+ */
 function recordedAnswer(request) {
   const known = recorded.get(request);
   const next = known !== undefined && known.length > 1 ? known.shift() : known?.[0];

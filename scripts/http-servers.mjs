@@ -1,6 +1,6 @@
-// Installs Express, Fastify and Hono in a temporary folder and asks the handlers of `agentensemble/http` through each, as docs/http.md describes them, and
-// as the route handlers of Next.js are called.
-// Packages come from npm, which is why this is no test. Run it after a build.
+// Installs Express, Fastify and Hono in a temporary folder and asks the handlers of
+// `agentensemble/http` through each, as docs/http.md describes them, and as the route handlers of
+// Next.js are called. Packages come from npm, which is why this is no test. Run it after a build.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -84,7 +84,8 @@ function serversOf(load) {
       return listen(createServer(toNodeListener(async (request) => app.fetch(request))));
     },
     "route handlers of Next.js": () => {
-      // Next.js itself needs a project that it compiles. It calls the export that is named as the method, with a web request and a context.
+      // Next.js itself needs a project that it compiles. It calls the export that is named as the
+      // method, with a web request and a context.
       const routes = Object.entries(handlers).map(([path, handler]) => [
         path,
         { GET: handler, POST: handler, DELETE: handler },

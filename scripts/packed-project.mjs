@@ -1,4 +1,5 @@
-// Makes projects of users: a temporary folder in which the package is installed as npm would publish it, together with other packages.
+// Makes projects of users: a temporary folder in which the package is installed as npm would
+// publish it, together with other packages.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -7,7 +8,10 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Runs a program in `cwd` and returns its output, that of both streams. @throws Error with the output where it fails. */
+/**
+ * Runs a program in `cwd` and returns its output, that of both streams. @throws Error with the
+ * output where it fails.
+ */
 export function output(cwd, program, args, env = {}) {
   const { status, stdout, stderr, error } = spawnSync(program, args, {
     cwd,
@@ -42,7 +46,10 @@ export async function inTemporaryFolder(work) {
   }
 }
 
-/** Makes a project with `files` in `folder` and installs the package and `packages`. Returns the packed package. No installed package runs a script. Needs a build. */
+/**
+ * Makes a project with `files` in `folder` and installs the package and `packages`. Returns the
+ * packed package. No installed package runs a script. Needs a build.
+ */
 export function installPacked(folder, packages, files) {
   const all = { "package.json": '{ "private": true, "type": "module" }', ...files };
   for (const [name, text] of Object.entries(all)) {

@@ -1,6 +1,8 @@
-// Measures the page of the dashboard in Chromium, after `npm run build`: the first paint, a run of 10,000 tasks, its filter and scrolling, and frames while
-// 300 tasks a second end. `node --conditions=agentensemble-source scripts/page-speed.mjs [visits]`; default 7 visits. Medians. AE_CHROMIUM names another
-// Chromium. Fails if a goal is missed. The program with the runs is this process, so both share the machine.
+// Measures the page of the dashboard in Chromium, after `npm run build`: the first paint, a run of
+// 10,000 tasks, its filter and scrolling, and frames while 300 tasks a second end. `node
+// --conditions=agentensemble-source scripts/page-speed.mjs [visits]`; default 7 visits. Medians.
+// AE_CHROMIUM names another Chromium. Fails if a goal is missed. The program with the runs is this
+// process, so both share the machine.
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Ensemble, Task } from "agentensemble";
@@ -64,7 +66,10 @@ const browser = await chromium.launch({
 /** What the first row or node of a view is. */
 const FIRST = { graph: "a.node", timeline: "[role=row] *", tasks: "[role=row] *" };
 
-/** Opens an address in a new context, with nothing cached, and waits for an element with a text. Returns the milliseconds since the navigation began. */
+/**
+ * Opens an address in a new context, with nothing cached, and waits for an element with a text.
+ * Returns the milliseconds since the navigation began.
+ */
 async function visit(address, selector, text) {
   const context = await browser.newContext({ viewport: { width: 1_280, height: 800 } });
   const page = await context.newPage();

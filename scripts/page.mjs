@@ -1,5 +1,6 @@
-// For work on the page of the dashboard: serves it with the demo teams, and builds it again after each change of its sources (load the page again to see
-// it). `npm run page -- --port 7400 --pace 0.2` chooses the port and the speed of the models; pace 1 is that of a real one.
+// For work on the page of the dashboard: serves it with the demo teams, and builds it again after
+// each change of its sources (load the page again to see it). `npm run page -- --port 7400 --pace
+// 0.2` chooses the port and the speed of the models; pace 1 is that of a real one.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";

@@ -1,5 +1,6 @@
-// Runs the compiled examples, dist/examples/NN-*.js, one after the other, or only those whose names begin with an argument (`npm run example -- 01`).
-// Fails when one exits with an error, hangs, or when there is none to run.
+// Runs the compiled examples, dist/examples/NN-*.js, one after the other, or only those whose names
+// begin with an argument (`npm run example -- 01`). Fails when one exits with an error, hangs, or
+// when there is none to run.
 import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { runSteps } from "./steps.mjs";

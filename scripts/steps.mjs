@@ -6,7 +6,10 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const MINUTE_MS = 60_000;
 
-/** Runs a command: a line for the shell, or a list of program and arguments. `limitMs: 0` sets no limit. Returns its name, exit code, end in words and seconds. */
+/**
+ * Runs a command: a line for the shell, or a list of program and arguments. `limitMs: 0` sets no
+ * limit. Returns its name, exit code, end in words and seconds.
+ */
 export function runStep(name, command, { env = process.env, limitMs = 10 * MINUTE_MS } = {}) {
   const options = { cwd: root, stdio: "inherit", timeout: limitMs, env };
   console.log(`\n--- ${name}`);
@@ -21,7 +24,10 @@ export function runStep(name, command, { env = process.env, limitMs = 10 * MINUT
   return { name, status: status ?? 1, end, seconds };
 }
 
-/** Runs `steps`, pairs of a name and a command, and ends the process at the first that fails or takes half an hour. */
+/**
+ * Runs `steps`, pairs of a name and a command, and ends the process at the first that fails or
+ * takes half an hour.
+ */
 export function runSteps(steps) {
   for (const [name, command] of steps) {
     const { status } = runStep(name, command, { limitMs: 30 * MINUTE_MS });
@@ -29,7 +35,9 @@ export function runSteps(steps) {
   }
 }
 
-/** Runs one command of `runAtOnce`. Resolves when it has ended and its output is printed as a whole. */
+/**
+ * Runs one command of `runAtOnce`. Resolves when it has ended and its output is printed as a whole.
+ */
 async function runInBackground([name, command], stop) {
   const started = performance.now();
   const child = spawn(command, { cwd: root, shell: true, detached: true });
@@ -58,7 +66,8 @@ async function runInBackground([name, command], stop) {
 }
 
 /**
- * Runs `steps`, pairs of a name and a command for the shell, `atOnce` at a time. The first that fails or takes ten minutes ends the others and the process.
+ * Runs `steps`, pairs of a name and a command for the shell, `atOnce` at a time. The first that
+ * fails or takes ten minutes ends the others and the process.
  */
 export async function runAtOnce(steps, atOnce) {
   const waiting = [...steps];

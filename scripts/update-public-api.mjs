@@ -1,5 +1,6 @@
-// Writes test/architecture/public-api.json: the names that each entry point exports, as a test pins them. `--print` only shows them.
-// Needs a build. TypeScript's checker follows the declaration files, so that `export *` counts as well.
+// Writes test/architecture/public-api.json: the names that each entry point exports, as a test pins
+// them. `--print` only shows them. Needs a build. TypeScript's checker follows the declaration
+// files, so that `export *` counts as well.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import ts from "typescript";

@@ -1,4 +1,4 @@
-/** @throws Error unless the result of a run is what the work must give. */
+/** @throws Error unless the result of a run is the expected result. */
 export function expectResult(actual: unknown, expected: unknown): void {
   if (actual !== expected)
     throw new Error(`The work was not done: expected ${String(expected)}, got ${String(actual)}`);

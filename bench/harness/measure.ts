@@ -1,20 +1,24 @@
 import type { Line, Scenario, Work, WorkOf } from "./scenario.js";
 
-/** CPU time of one round of one side: long enough for the clock, short enough for many rounds. */
+/**
+ * CPU time in ms of one round of one side: long enough for the clock, short enough for many rounds.
+ */
 const ROUND_MS = 60;
 const ROUNDS = 15;
 const WARM_UP_MS = 1_000;
 /**
- * How often a work that waits for something outside is done before it is measured. V8 compiles a function that runs once in each only after
- * some thousand runs; before, a round measures the compiler too (`node --trace-opt` prints each function that it compiles).
+ * The number of runs before work that waits for another process is measured. V8 compiles a function
+ * that each run calls once only after some thousand runs. Before that, a round also measures the
+ * compiler. `node --trace-opt` prints each compiled function.
  */
 export const WARM_UP_RUNS = 3_000;
 
 /**
- * Collects garbage. Not between the rounds of a measurement of time: a full collection at a moment when no run is in flight makes V8 throw away
- * the compiled code of every class without a living instance, and the next rounds would measure the compiler. Each side has its own process,
- * so the garbage that a round finds is its own too.
- * @throws Error where node was started without `--expose-gc`.
+ * Collects garbage. Must not be called between the rounds of a time measurement. In a full
+ * collection without a run in progress, V8 discards the compiled code of every class without an
+ * instance. The next rounds would then measure the compiler. Each side has a separate process: a
+ * round collects only its own garbage.
+ * @throws Error if node was started without `--expose-gc`.
  */
 export function collectGarbage(): void {
   if (globalThis.gc === undefined)
@@ -24,7 +28,10 @@ export function collectGarbage(): void {
   globalThis.gc();
 }
 
-/** CPU time of the whole process, compiling and collecting included, in microseconds. */
+/**
+ * Returns the CPU time of the process in microseconds, including compilation and garbage
+ * collection.
+ */
 function cpuMicros(): number {
   const { user, system } = process.cpuUsage();
   return user + system;
@@ -34,14 +41,14 @@ export async function repeat(times: number, work: Work): Promise<void> {
   for (let i = 0; i < times; i++) await work();
 }
 
-/** CPU microseconds of `times` repetitions. */
+/** Returns the CPU time of `times` repetitions in microseconds. */
 export async function cpuOf(times: number, work: Work): Promise<number> {
   const before = cpuMicros();
   await repeat(times, work);
   return cpuMicros() - before;
 }
 
-/** How often a work fits into a round, once it is compiled. */
+/** Returns the number of repetitions of compiled work in one round. */
 export async function repetitions(work: Work): Promise<number> {
   let times = 1;
   for (let spent = 0; ;) {
@@ -53,7 +60,10 @@ export async function repetitions(work: Work): Promise<number> {
   }
 }
 
-/** A scenario of one line, whose measure is CPU microseconds per unit of work; `units` of them are in one run. */
+/**
+ * Returns a scenario of one line. It measures CPU microseconds per unit of work. One run has
+ * `units` units.
+ */
 export function cpuScenario({
   id,
   units,

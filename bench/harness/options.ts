@@ -1,21 +1,24 @@
 import { parseArgs } from "node:util";
 
-/** What the command line asks for. */
+/** The options of the command line. */
 export interface BenchOptions {
   /** Scenarios to measure, by id. */
   readonly only: readonly string[];
-  /** Whether a missed goal makes the process fail. */
+  /** Whether the process fails if a goal is missed. */
   readonly assert: boolean;
-  /** Whether the capture modes are compared instead. */
+  /** Whether to compare the capture modes instead. */
   readonly capture: boolean;
 }
 
-/** The scenarios that a name stands for: its own, and those of its parts. */
+/** The scenarios of a name that selects several parts. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
   durable: ["durable", "durable-workers"],
 };
 
-/** Reads `--only S1,S4a`, `--assert` and `--capture`. @throws Error for an id that is not among `known`, TypeError for another argument. */
+/**
+ * Reads `--only S1,S4a`, `--assert` and `--capture`. @throws Error for an id that is not in
+ * `known`; TypeError for another argument.
+ */
 export function readOptions(args: readonly string[], known: readonly string[]): BenchOptions {
   const flag = { type: "boolean", default: false } as const;
   const { values } = parseArgs({

@@ -5,7 +5,10 @@ import { median, sampleOf } from "./sample.js";
 import { SideProcess } from "./side-process.js";
 import { renderCells, text } from "./table.js";
 
-/** What is kept of each run: the base trace, whole conversations, and those written as JSON after each run. */
+/**
+ * The capture modes: the base trace, complete conversations, and complete conversations written as
+ * JSON after each run.
+ */
 const MODES = {
   OFF: { AGENTENSEMBLE_CAPTURE_MODE: "OFF" },
   STANDARD: { AGENTENSEMBLE_CAPTURE_MODE: "STANDARD" },
@@ -14,16 +17,16 @@ const MODES = {
 type Mode = keyof typeof MODES;
 const NAMES = Object.keys(MODES) as readonly Mode[];
 
-/** STANDARD may cost this many times what OFF does. */
+/** The maximum cost of STANDARD relative to OFF. */
 const GOAL = 1.5;
 
-/** A line of the table with what was measured. */
+/** A line of the table with its measured values. */
 export interface CaptureRow extends Line {
   readonly id: string;
   readonly modes: Readonly<Record<Mode, Sample>>;
 }
 
-/** The framework's side of a scenario in each mode, round by round in turn. */
+/** Measures the framework's side of a scenario in each mode. The rounds of the modes alternate. */
 export async function runCapture(scenario: Scenario): Promise<readonly CaptureRow[]> {
   const processes = new Map<Mode, SideProcess>();
   const values: Record<Mode, (readonly number[])[]> = { OFF: [], STANDARD: [], JSON: [] };

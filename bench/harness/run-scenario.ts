@@ -4,13 +4,16 @@ import { sampleOf } from "./sample.js";
 import { SIDES } from "./scenario.js";
 import { SideProcess } from "./side-process.js";
 
-/** A line of the table with what was measured. */
+/** A line of the table with its measured values. */
 export interface Row extends Line {
   readonly id: string;
   readonly sides: Readonly<Record<SideName, Sample>>;
 }
 
-/** Measures a scenario: round by round all sides in turn, so that what disturbs the machine disturbs them all. */
+/**
+ * Measures a scenario. The rounds of all sides alternate: a disturbance of the machine affects all
+ * sides.
+ */
 export async function runScenario(scenario: Scenario): Promise<readonly Row[]> {
   const processes = new Map<SideName, SideProcess>();
   const values: Record<SideName, (readonly number[])[]> = {

@@ -1,18 +1,24 @@
-/** The ways of doing the same work that are compared. `hooks` is `promises` with bare hook calls, an abort check and AsyncLocalStorage around each unit. */
+/**
+ * The compared implementations of the same work. `hooks` is `promises` with bare hook calls, an
+ * abort check and AsyncLocalStorage around each unit.
+ */
 export const SIDES = ["promises", "hooks", "framework"] as const;
 export type SideName = (typeof SIDES)[number];
 
-/** The side with this name. @throws Error for another name. */
+/** Returns the side with this name. @throws Error for another name. */
 export function sideOf(name: string | undefined): SideName {
   const side = SIDES.find((known) => known === name);
   if (side === undefined) throw new Error(`Unknown side '${name}'. Known: ${SIDES.join(", ")}`);
   return side;
 }
 
-/** Does the whole work once and throws unless the result is right, so that no side can skip any of it. */
+/**
+ * Executes the whole work once. Throws unless the result is correct: no side can skip a part of the
+ * work.
+ */
 export type Work = () => Promise<unknown>;
 
-/** Makes the work of one side. */
+/** Creates the work of one side. */
 export type WorkOf = (side: SideName) => Work;
 
 /** One line of the table. */
@@ -24,14 +30,17 @@ export interface Line {
   readonly better?: "less" | "more";
 }
 
-/** Measures once: one value for each line of the scenario. */
+/** Measures once. Returns one value for each line of the scenario. */
 export type Round = () => Promise<readonly number[]>;
 
-/** Something that can be chosen with `--only`. */
+/** A scenario, selected with `--only`. */
 export interface Scenario {
   readonly id: string;
   readonly lines: readonly Line[];
   readonly rounds: number;
-  /** Makes the work of one side and runs it until it is compiled. Called in a process of that side's own. */
+  /**
+   * Creates the work of one side and runs it until it is compiled. Called in a separate process for
+   * each side.
+   */
   prepare(side: SideName): Promise<Round>;
 }

@@ -5,12 +5,17 @@ import type { Scenario, SideName } from "./scenario.js";
 
 const SCRIPT = new URL("../side.js", import.meta.url);
 
-/** What a side's process sends: that it is ready (no values), or what one round gave. */
+/**
+ * A message of a side's process: without values if it is ready, else with the values of one round.
+ */
 export interface SideMessage {
   readonly values: readonly number[];
 }
 
-/** One side of a scenario, in a separate process: the heap, the compiled code and the promise hooks of one must not slow down another. */
+/**
+ * One side of a scenario, in a separate process. The heap, the compiled code and the promise hooks
+ * of one side must not slow down another side.
+ */
 export class SideProcess {
   readonly #child: ChildProcess;
 
@@ -42,13 +47,13 @@ export class SideProcess {
     await ended;
   }
 
-  /** @throws Error when the process ends instead of answering; it has said why. */
+  /** @throws Error if the process ends without an answer. The process has printed the reason. */
   async #answer(): Promise<readonly number[]> {
     const controller = new AbortController();
     const ended = once(this.#child, "exit", controller).then(([code]: unknown[]): never => {
       throw new Error(`A side ended with exit code ${String(code)} instead of answering`);
     });
-    ended.catch(() => undefined); // told by the race, or given up
+    ended.catch(() => undefined); // reported by the race, or ignored
     try {
       const [message] = (await Promise.race([once(this.#child, "message", controller), ended])) as [
         SideMessage,

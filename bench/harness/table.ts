@@ -17,7 +17,10 @@ const HEAD = [
 ];
 const RIGHT_FROM = 3;
 
-/** Three significant digits, and no decimals from a hundred on. `-` for what was not measured. */
+/**
+ * Formats a value with three significant digits, without decimals from 100 on. Returns `-` for a
+ * value that was not measured.
+ */
 export function text(value: number): string {
   if (Number.isNaN(value)) return "-";
   const magnitude = Math.abs(value);
@@ -29,7 +32,10 @@ function ratio(of: Sample, to: Sample): string {
   return floor <= 0 || Number.isNaN(floor) ? "-" : text(median(of) / floor);
 }
 
-/** Whether the framework's median keeps to the goal, if there is one and it was measured. */
+/**
+ * Returns whether the framework's median meets the goal. Returns true if there is no goal or no
+ * value.
+ */
 export function isMet({ sides, goal, better }: Row): boolean {
   if (goal === undefined) return true;
   const value = median(sides.framework);
@@ -60,7 +66,7 @@ export function renderTable(rows: readonly Row[]): string {
   return renderCells([HEAD, ...rows.map(cells)]);
 }
 
-/** Lines of cells, the first one the head, as text with aligned columns. */
+/** Formats lines of cells as text with aligned columns. The first line is the head. */
 export function renderCells(lines: readonly (readonly string[])[]): string {
   const widths = (lines[0] ?? []).map((_, column) =>
     Math.max(...lines.map((line) => line[column]?.length ?? 0)),

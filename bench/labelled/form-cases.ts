@@ -196,7 +196,7 @@ export function topicCases(): readonly LabelledCase[] {
     "les paris sportifs",
     "slot machines",
   ];
-  /** About a topic without any of its words. */
+  /** Texts about a topic without any of its words. */
   const unsaid = [
     "how many of these pills I may take",
     "a penicillin shot",
@@ -320,7 +320,10 @@ const DAYS = {
 };
 const LANGUAGES = ["en", "de", "fr"] as const;
 
-/** Texts; positive: not English and not French, so the guard that allows these two must refuse. */
+/**
+ * Returns texts. Positive: neither English nor French. The guard that allows these two languages
+ * must refuse them.
+ */
 export function languageCases(): readonly LabelledCase[] {
   const rights = LANGUAGES.flatMap((language) =>
     texts(language, language === "de", RIGHTS[language], DECLARATION),
@@ -341,10 +344,10 @@ export function languageCases(): readonly LabelledCase[] {
   return [...rights, ...daily, ...texts("de", true, pairs, DECLARATION), ...readmes];
 }
 
-/** More words than the guard of the set allows. */
+/** Returns whether a text has more words than the guard of the set allows. */
 const isLong = (text: string): boolean => text.split(/\s+/).length > 12;
 
-/** Texts; positive: longer than 12 words. */
+/** Returns texts. Positive: longer than 12 words. */
 export function lengthCases(): readonly LabelledCase[] {
   const words = {
     en: ["the", "report", "arrives", "early", "and", "we", "read", "it"],
@@ -378,7 +381,7 @@ export function lengthCases(): readonly LabelledCase[] {
   return [...own, ...rights, ...readmes];
 }
 
-/** Texts; positive: not one JSON value. */
+/** Returns texts. Positive: not one JSON value. */
 export function jsonCases(): readonly LabelledCase[] {
   const dice = new Dice(17);
   const value = (): string =>
@@ -449,10 +452,10 @@ export function jsonCases(): readonly LabelledCase[] {
   ];
 }
 
-/** What the quotations of the set are taken from. */
+/** The sources of the quotations of the set. */
 export const QUOTED_SOURCES = LANGUAGES.flatMap((language) => RIGHTS[language]);
 
-/** Texts; positive: with a quotation that is in none of the sources. */
+/** Returns texts. Positive: with a quotation that is in none of the sources. */
 export function quotationCases(): readonly LabelledCase[] {
   const marks = {
     en: ['It says "{}" there.', "The text: \u201c{}\u201d", "> {}\n", 'She read: "{}"'],
@@ -498,7 +501,7 @@ export function quotationCases(): readonly LabelledCase[] {
 /** The word that the guard of the set searches. */
 export const CANARY = "Zephyr7Quartz";
 
-/** Texts; positive: with the canary word in one of its spellings. */
+/** Returns texts. Positive: with the canary word in one of its spellings. */
 export function canaryCases(): readonly LabelledCase[] {
   const spelled = [
     CANARY,

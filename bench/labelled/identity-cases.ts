@@ -4,7 +4,7 @@ const STDNUM = "tests of stdnum 1.12 (MIT)";
 const REGISTRY = "IBAN registry of SWIFT, example numbers";
 const VENDORS = "test cards documented by Stripe, PayPal and Adyen";
 
-/** Label and number, as the tests of stdnum have them. */
+/** Label and number, from the tests of stdnum. */
 const NUMBERS: readonly (readonly [string, string])[] = [
   ["SSN", "536-90-4399"],
   ["NINO", "HH012345D"],
@@ -40,7 +40,7 @@ const NUMBERS: readonly (readonly [string, string])[] = [
   ["TFN", "123 456 782"],
   ["ID number", "7503305044089"],
 ];
-/** The same with a wrong check digit, as the tests of stdnum have them. */
+/** Numbers with a wrong check digit, from the tests of stdnum. */
 const WRONG: readonly (readonly [string, string])[] = [
   ["SSN", "000-90-4399"],
   ["SSN", "666-12-3456"],
@@ -140,9 +140,9 @@ const FRAMES: Frames = {
   ],
 };
 
-/** Digits in groups of four. */
+/** Returns the digits in groups of four. */
 const grouped = (text: string): string => text.replace(/(.{4})(?=.)/g, "$1 ");
-/** The same with another last digit, so that the check digit is wrong. */
+/** Returns the number with another last digit. The check digit is then wrong. */
 const spoilt = (text: string): string =>
   text.replace(/\d(?=\D*$)/, (digit) => String((Number(digit) + 3) % 10));
 const from = (source: string, list: readonly string[]): readonly Value[] =>
@@ -150,7 +150,7 @@ const from = (source: string, list: readonly string[]): readonly Value[] =>
 const labelled = (list: readonly (readonly [string, string])[]): readonly Value[] =>
   list.map(([label, number]) => ({ text: `${label} ${number}`, source: STDNUM }));
 
-/** A card number of these first digits with its check digit. */
+/** Returns a card number with these first digits and its check digit. */
 function card(dice: Dice, prefix: string, length: number): string {
   const body = prefix + dice.text("0123456789", length - prefix.length - 1);
   let sum = 0;
@@ -161,14 +161,14 @@ function card(dice: Dice, prefix: string, length: number): string {
   return body + String((10 - (sum % 10)) % 10);
 }
 
-/** A German IBAN with its check digits. */
+/** Returns a German IBAN with its check digits. */
 function germanIban(dice: Dice): string {
   const account = dice.text("0123456789", 18);
   const rest = Number(BigInt(`${account}131400`) % 97n);
   return `DE${String(98 - rest).padStart(2, "0")}${account}`;
 }
 
-/** Other numbers, which look alike. */
+/** Returns other numbers of similar form. */
 function lookalikes(dice: Dice): readonly string[] {
   const digits = (length: number): string => dice.text("0123456789", length);
   return Array.from({ length: 6 }, () => [
@@ -185,7 +185,7 @@ function lookalikes(dice: Dice): readonly string[] {
   ]).flat();
 }
 
-/** Cards, IBANs and identity numbers: half with valid check digits. */
+/** Returns cards, IBANs and identity numbers, half of them with valid check digits. */
 export function identityCases(): readonly LabelledCase[] {
   const dice = new Dice(7);
   const own = [

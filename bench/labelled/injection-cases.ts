@@ -1,7 +1,7 @@
 import { texts, type LabelledCase } from "./labelled-case.js";
 import { IN_WORDS_OF_INSTRUCTIONS } from "./readme-sentences.js";
 
-/** Patterns with a published name, in our words. */
+/** Patterns with a published name, in own words. */
 const PATTERNS: readonly (readonly [
   source: string,
   lists: readonly [en: readonly string[], de: readonly string[], fr: readonly string[]],
@@ -281,7 +281,7 @@ const HARMLESS = {
     "Des chercheurs décrivent comment attaquer les modèles de langage.",
   ],
 };
-/** What precedes and follows in a document. */
+/** The text before and after the pattern in a document. */
 const AROUND = {
   en: ["Opening hours: Monday to Friday. {}", "{} Thank you for your visit."],
   de: ["Öffnungszeiten: Montag bis Freitag. {}", "{} Danke für Ihren Besuch."],
@@ -289,7 +289,7 @@ const AROUND = {
 };
 const LANGUAGES = ["en", "de", "fr"] as const;
 
-/** Texts from outside with and without instructions to a model. */
+/** Returns texts from outside with and without instructions to a model. */
 export function injectionCases(): readonly LabelledCase[] {
   const named = PATTERNS.flatMap(([source, lists]) =>
     lists.flatMap((list, index) => texts(LANGUAGES[index] ?? "en", true, list, source)),

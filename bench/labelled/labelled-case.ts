@@ -7,7 +7,7 @@ export interface LabelledCase {
   readonly text: string;
   readonly isPositive: boolean;
   readonly language: Language;
-  /** A name of its source outside of this project; absent: written for this set. */
+  /** The name of its source outside of this project. Absent: written for this set. */
   readonly source?: string | undefined;
 }
 
@@ -22,7 +22,7 @@ export interface Value {
   readonly source?: string | undefined;
 }
 
-/** Puts each value into a sentence of the next language. */
+/** Inserts each value into a sentence of the next language. */
 export function framed(
   frames: Frames,
   values: readonly (Value | string)[],
@@ -37,7 +37,7 @@ export function framed(
   });
 }
 
-/** Whole texts of a language. */
+/** Returns the cases of complete texts of a language. */
 export function texts(
   language: Language,
   isPositive: boolean,
@@ -47,12 +47,12 @@ export function texts(
   return list.map((text) => ({ text, isPositive, language, source }));
 }
 
-/** Whether a case belongs to the half that is never looked at while patterns are written. */
+/** Returns whether a case is in the held-out half. Authors of patterns must not read this half. */
 export function isHeldOut({ text }: LabelledCase): boolean {
   return ((createHash("sha256").update(text).digest()[0] ?? 0) & 1) === 1;
 }
 
-/** A generator of equal numbers in every run. */
+/** A generator of random numbers that are equal in every run. */
 export class Dice {
   #state: number;
 

@@ -40,7 +40,7 @@ export interface LabelledGuard {
   readonly cases: readonly LabelledCase[];
   /** Lowest precision and recall on the held-out half. */
   readonly goal?: { readonly precision: number; readonly recall: number };
-  /** Whether the guard reads results of tools; else outputs of tasks. */
+  /** Whether the guard reads results of tools. Otherwise it reads outputs of tasks. */
   readonly readsTools?: boolean;
   make(onFinding: OnFinding): Plugin;
 }
@@ -110,7 +110,7 @@ export const LABELLED_GUARDS: readonly LabelledGuard[] = [
   },
 ];
 
-/** How a guard did on a part of its set. */
+/** The result of a guard on a part of its set. */
 export interface Measured {
   readonly name: string;
   readonly cases: number;
@@ -158,7 +158,7 @@ export async function measureGuard(
   };
 }
 
-/** The table of the documentation. */
+/** Returns the table of the documentation. */
 export function guardTable(rows: readonly Measured[]): string {
   const percent = (part: number): string => part.toFixed(3);
   return [

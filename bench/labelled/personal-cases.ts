@@ -157,7 +157,7 @@ const NOTHING = [
   "08:15-16:30",
 ];
 
-/** Mail addresses and phone numbers. */
+/** Returns mail addresses and phone numbers. */
 export function personalCases(): readonly LabelledCase[] {
   const dice = new Dice(11);
   const outside: readonly Value[] = [

@@ -1,4 +1,7 @@
-/** Sentences of the READMEs of packages: what documentation says about keys, and in the words of instructions. Each with package and licence. */
+/**
+ * Sentences of the READMEs of packages, with package and licence: about keys, and in the form of
+ * instructions.
+ */
 export const ABOUT_KEYS: readonly (readonly [source: string, text: string])[] = [
   [
     "README of @ai-sdk/openai-compatible (Apache-2.0)",

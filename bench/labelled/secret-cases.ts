@@ -103,7 +103,7 @@ const WORDS = [
   "Pa55w0rt",
   "S3cr3t-x1",
 ];
-/** Written in pieces, so that no scanner of repositories takes them for secrets that work. */
+/** Written in pieces: scanners of repositories do not report them as valid secrets. */
 const DOCUMENTED: readonly (readonly [string, readonly string[]])[] = [
   ["AWS documentation", ["AKIA", "IOSFODNN7EXAMPLE"]],
   ["AWS documentation", ["aws_secret_access_key = ", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"]],
@@ -229,7 +229,10 @@ const PLAIN: Frames = {
   ],
 };
 
-/** Keys, passwords and private keys, and texts that speak of them. `readmes` are sentences with their source. */
+/**
+ * Returns keys, passwords and private keys, and texts about them. `readmes` are sentences with
+ * their source.
+ */
 export function secretCases(
   readmes: readonly (readonly [source: string, text: string])[],
 ): readonly LabelledCase[] {

@@ -73,13 +73,15 @@ export const FOREIGN_LINKS = {
   ],
 } as const;
 
-/** References without a host, and schemes that open nothing in a page. */
+/** References without a host, and schemes that a page does not open. */
 export const HARMLESS_REFERENCES = {
   source: URL_TESTS,
   texts: [":foo.com/", ":23", "/:23", "::", "::23", ":a", "#/", "#;?", "lolscheme:x", "foo://"],
 } as const;
 
-/** Secrets of standards, in pieces, so that no scanner of repositories takes them for secrets that work. */
+/**
+ * Secrets of standards, in pieces: scanners of repositories do not report them as valid secrets.
+ */
 export const SECRETS_OF_STANDARDS: readonly (readonly [string, readonly string[]])[] = [
   ["RFC 6749", ["Authorization: Basic ", "czZCaGRSa3F0MzpnWDFmQmF0M2JW"]],
   ["RFC 6749", ['{"access_token":"', '2YotnFZFEjr1zCsicMWpAA"}']],

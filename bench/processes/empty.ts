@@ -1,2 +1,2 @@
-// A process that does nothing: what node itself takes.
+// A process that does nothing: the base cost of node.
 export {};

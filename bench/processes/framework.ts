@@ -1,4 +1,4 @@
-// A process that does one task with the framework.
+// A process that executes one task with the framework.
 import type { ChatModel } from "agentensemble";
 import { Ensemble, Task } from "agentensemble";
 

@@ -1,4 +1,4 @@
-// A process that loads the container and the hooks as they come, and does one task with them.
+// A process that loads the unbundled container and hooks, and executes one task with them.
 import "reflect-metadata";
 import type { ChatModel } from "agentensemble";
 import { AsyncLocalStorage } from "node:async_hooks";

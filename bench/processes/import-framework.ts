@@ -1,2 +1,2 @@
-// A process that loads the package and uses nothing of it.
+// A process that only loads the package.
 import "agentensemble";

@@ -1,4 +1,4 @@
-// A process that loads a container and hooks as they come, and uses nothing of them.
+// A process that only loads the unbundled container and hooks.
 import "reflect-metadata";
 import "inversify";
 import "node:async_hooks";

@@ -1,4 +1,5 @@
-// Does requests of one side, and prints a mark after each part of them. Started with `--trace-opt`, it prints each function that V8 compiles.
+// Sends requests of one side, and prints a mark after each part of them. With `--trace-opt`, node
+// also prints each function that V8 compiles.
 import { sideOf } from "../harness/scenario.js";
 import { repeat } from "../harness/measure.js";
 import { COMPILE_PARTS, COMPILE_RUNS, MARK } from "../scenarios/compile.js";

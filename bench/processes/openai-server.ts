@@ -1,8 +1,9 @@
-// A server that plays OpenAI's Chat Completions, in a separate process, so that its CPU time is not measured. Sends its port to its parent and ends with it.
+// A server that simulates OpenAI's Chat Completions. It runs in a separate process: its CPU time is
+// not measured. Sends its port to its parent and ends with the parent.
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 
-/** How many pieces a streamed answer has. */
+/** Number of pieces of a streamed answer. */
 const PIECES = 200;
 
 interface Sent {

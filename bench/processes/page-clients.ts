@@ -1,7 +1,11 @@
-// Pages of a dashboard in a process outside of the measured one: they read all that they are sent until they are paused.
+// Pages of a dashboard, in another process than the measured process. They read all received data
+// until they are paused.
 import { WebSocket } from "ws";
 
-/** What the measured process sends: how many pages to open where, the run to look at, that nothing is read from now on, or the last entry to reach. */
+/**
+ * A message of the measured process: open pages at an address, show a run, stop reading, or wait
+ * for an entry.
+ */
 type Order =
   | { readonly url: string; readonly pages: number }
   | { readonly runId: string }

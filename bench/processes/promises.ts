@@ -1,4 +1,4 @@
-// A process that does one task by hand.
+// A process that executes one task without the framework.
 import type { ChatModel } from "agentensemble";
 
 const model: ChatModel = {

@@ -1,18 +1,19 @@
-// A worker of the map-reduce that is measured. Argument: the JSON of `SpreadWorkerOptions`. Sends a message when it takes requests, and ends with its parent.
+// A worker of the measured map-reduce. Argument: the JSON of `SpreadWorkerOptions`. Sends a message
+// when it accepts requests, and ends with its parent.
 import { Agent, MapReduceEnsemble, Task } from "agentensemble";
 import { Journal, durable } from "agentensemble/durability";
 import { sharedLimits } from "agentensemble/network";
 import { postgres } from "agentensemble/network/postgres";
 import { openai } from "agentensemble/providers/openai";
 
-/** How a worker is started. */
+/** The options of a worker. */
 export interface SpreadWorkerOptions {
   readonly url: string;
   readonly schema: string;
   readonly vendor: string;
   readonly name: string;
   readonly items: number;
-  /** Tasks of one unit, and units of one worker at once. */
+  /** Number of tasks of one unit, and of concurrent units of one worker. */
   readonly unit: number;
   readonly units: number;
 }

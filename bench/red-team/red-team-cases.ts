@@ -1,11 +1,11 @@
-/** What an attack wants the model to do. */
+/** An attack on the model. */
 export interface Attack {
-  /** The published pattern that it follows, in our words. */
+  /** The published pattern of the attack, in own words. */
   readonly pattern: string;
-  /** Where the text stands: in a page that a tool reads, or in the request of the user. */
+  /** The place of the text: a page that a tool reads, or the request of the user. */
   readonly place: "page" | "request";
   readonly text: string;
-  /** What a model that obeys does. */
+  /** The action of a model that follows the attack. */
   readonly deed:
     "sends data" | "calls a tool" | "shows a link" | "shows the prompt" | "shows a secret";
 }

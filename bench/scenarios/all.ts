@@ -1,8 +1,8 @@
 import type { Scenario } from "../harness/scenario.js";
 
 /**
- * The modules of the scenarios by id, in the order of the table. A process loads only the scenarios that it measures: with the modules of all, V8 compiles
- * the work of some in another way.
+ * The modules of the scenarios by id, in the order of the table. A process loads only the scenarios
+ * that it measures. If all modules are loaded, V8 compiles the work of some scenarios differently.
  */
 const MODULES: Readonly<Record<string, () => Promise<object>>> = {
   run: () => import("./single-run.js"),
@@ -37,10 +37,10 @@ const MODULES: Readonly<Record<string, () => Promise<object>>> = {
 
 export const SCENARIO_IDS: readonly string[] = Object.keys(MODULES);
 
-/** @throws Error for an id that no module has */
+/** @throws Error for an unknown id */
 export async function loadScenario(id: string): Promise<Scenario> {
   const exported: readonly Partial<Scenario>[] = Object.values((await MODULES[id]?.()) ?? {});
   const scenario = exported.find((one) => one.id === id);
   if (scenario === undefined) throw new Error(`There is no scenario ${id}`);
-  return scenario as Scenario; // a module of scenarios
+  return scenario as Scenario; // the module has scenarios
 }

@@ -33,7 +33,7 @@ function byFramework(length: number): Work {
   );
 }
 
-/** Tasks in a row, each with the output of the one before as its context. */
+/** Tasks in sequence, each with the output of the previous task as its context. */
 export function chain(length: number): WorkOf {
   return compare(
     (around) => byHand(length, around),

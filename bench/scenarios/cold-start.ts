@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Scenario, SideName } from "../harness/scenario.js";
 
-/** What a process of each side loads, and what it does with it. */
+/** The processes of each side: one that only loads modules, and one that also executes a task. */
 const PROCESSES: Readonly<Record<SideName, { readonly load: URL; readonly work: URL }>> = {
   promises: {
     load: new URL("../processes/empty.js", import.meta.url),
@@ -18,7 +18,7 @@ const PROCESSES: Readonly<Record<SideName, { readonly load: URL; readonly work: 
   },
 };
 
-/** Wall time in milliseconds from before the process is there to after it has ended. */
+/** Returns the milliseconds from before the start of a process to after its end. */
 function lifetime(script: URL): number {
   const before = performance.now();
   const { status, stderr } = spawnSync(process.execPath, [fileURLToPath(script)], {
@@ -29,7 +29,10 @@ function lifetime(script: URL): number {
   return milliseconds;
 }
 
-/** A whole process that does one task: what every command-line tool, test worker and cold container pays. */
+/**
+ * A complete process that executes one task: the cost of every command-line tool, test worker and
+ * cold container.
+ */
 export const coldStartScenario: Scenario = {
   id: "S9",
   lines: [
@@ -40,7 +43,7 @@ export const coldStartScenario: Scenario = {
   async prepare(side) {
     const { load, work } = PROCESSES[side];
     const round = async (): Promise<number[]> => [lifetime(work), lifetime(load)];
-    await round(); // brings the files into the file system's cache
+    await round(); // fills the cache of the file system
     return round;
   },
 };

@@ -3,15 +3,18 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import type { Scenario } from "../harness/scenario.js";
 
-/** How many runs one line of the table counts. */
+/** Number of runs of one line of the table. */
 export const COMPILE_RUNS = 1_000;
 export const COMPILE_PARTS = 4;
-/** What the process prints after each part. */
+/** The text that the process prints after each part. */
 export const MARK = "part done";
 
 const SCRIPT = fileURLToPath(new URL("../processes/many-requests.js", import.meta.url));
 
-/** Counts the functions that V8 compiles to optimised code while a process does the requests of S10 one after the other. */
+/**
+ * Counts the functions that V8 compiles to optimised code while a process sends the requests of S10
+ * in sequence.
+ */
 export const compileScenario: Scenario = {
   id: "compile",
   lines: Array.from({ length: COMPILE_PARTS }, (_, part) => ({

@@ -13,9 +13,12 @@ const TURNS = 200;
 const TASKS = 100;
 const MODEL = "gpt-4o-mini";
 const QUESTION = "How much have you read?";
-/** Of the server that plays the vendor. */
+/** The answer of the server that simulates the vendor. */
 const ANSWER = "Stockholm has fourteen islands.";
-/** The client's and the framework's requests take turns, so that what disturbs the machine disturbs both. */
+/**
+ * Number of slices. The client's and the framework's slices alternate: a disturbance of the machine
+ * affects both.
+ */
 const SLICES = 6;
 const SLICE = 20;
 const INSTRUCTIONS = "You are Assistant.\n\nYour goal: Answers in one sentence";
@@ -40,7 +43,7 @@ function threadOf(turns: number): { role: "user" | "assistant"; content: string 
   }));
 }
 
-/** The same messages, sent to the model alone. */
+/** Sends the same messages directly to the model. */
 function byHand(turns: number): Work {
   const thread: ChatMessage[] = threadOf(turns);
   return async () => {
@@ -69,7 +72,7 @@ function storedTurn(n: number): StoredTurn {
   };
 }
 
-/** A conversation with a model, in a thread of `turns` turns. */
+/** Returns a thread of `turns` turns with a model. */
 async function threadWith(chosen: ChatModel, turns: number): Promise<Thread> {
   const store = ConversationStore.inMemory();
   await store.append("t", {
@@ -93,7 +96,7 @@ async function byConversation(turns: number): Promise<Work> {
   };
 }
 
-/** Turns through OpenAI's client, over HTTP: by hand and as a conversation. */
+/** Turns through OpenAI's client over HTTP, without the framework and as a conversation. */
 interface Requests {
   readonly raw: Work;
   readonly turn: Work;
@@ -116,7 +119,10 @@ async function requestsOf(side: SideName): Promise<Requests> {
   return { raw, turn: async () => expectResult((await thread.send(QUESTION)).text, ANSWER) };
 }
 
-/** CPU time of a turn relative to that of the client and of one task of S1, measured in turn. */
+/**
+ * Returns the CPU time of a turn relative to the client and one task of S1. The measurements
+ * alternate.
+ */
 async function requestRatio({ raw, turn }: Requests, task: Work): Promise<number> {
   let [own, floor] = [0, 0];
   for (let slice = 0; slice < SLICES; slice++) {
@@ -143,7 +149,10 @@ async function prepare(side: SideName): Promise<Round> {
   };
 }
 
-/** A turn of a conversation, in a short thread and in a long one with the same window, and over HTTP. */
+/**
+ * A turn of a conversation: in a short thread, in a long thread with the same window, and over
+ * HTTP.
+ */
 export const conversationScenario: Scenario = {
   id: "S11",
   lines: [

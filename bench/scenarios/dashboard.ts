@@ -20,14 +20,17 @@ const LINES: readonly Line[] = [
   { title: "the same, with a model call", unit: "kB of heap" },
 ];
 
-/** The cost of a run's events that a dashboard records, and of the pages that read them. The floor is measured in the same process: the same runs without a dashboard. */
+/**
+ * The cost of recording a run's events on a dashboard, and of the pages that read them. The base is
+ * measured in the same process: the same runs without a dashboard.
+ */
 export const dashboardScenario: Scenario = {
   id: "dashboard",
   lines: LINES,
   rounds: 5,
   async prepare(side) {
     if (side !== "framework") return () => Promise.resolve(LINES.map(() => Number.NaN));
-    // Once, because each collection of the heap makes V8 compile the code again.
+    // Only once, because V8 compiles the code again after each collection of the heap.
     const memory = [
       await idlePage(90),
       await slowPage(100_000),

@@ -7,7 +7,9 @@ const LINES = WORKERS.flatMap((workers) => [
   { title: "the same, of what the calls allow", unit: "%", goal: 85, better: "more" } as const,
 ]);
 
-/** What workers do together: a map-reduce on PostgreSQL whose map tasks are spread. Empty where no server is. */
+/**
+ * Several workers: a map-reduce on PostgreSQL with distributed map tasks. Empty without a server.
+ */
 export const durableWorkersScenario: Scenario = {
   id: "durable-workers",
   lines: LINES,

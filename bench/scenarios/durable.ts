@@ -26,7 +26,10 @@ async function times(count: number, write: Write): Promise<void> {
   for (let i = 0; i < count; i++) await write();
 }
 
-/** Entries relative to bare writes: elapsed time, CPU, and entries side by side relative to those one by one. */
+/**
+ * Returns entries relative to bare writes: elapsed time, CPU, and concurrent entries relative to
+ * sequential entries.
+ */
 async function ratios({ entry, bare }: Writes): Promise<readonly [number, number, number]> {
   const byItself = await spentBy(() => times(WRITES, bare));
   const inOrder = await spentBy(() => times(WRITES, entry));
@@ -40,7 +43,10 @@ async function ratios({ entry, bare }: Writes): Promise<readonly [number, number
   ];
 }
 
-/** What `durable()` costs. The floor is measured in the same process: bare writes, the same runs without it. */
+/**
+ * The cost of `durable()`. The base is measured in the same process: bare writes, and the same runs
+ * without `durable()`.
+ */
 export const durableScenario: Scenario = {
   id: "durable",
   lines: LINES,

@@ -15,7 +15,7 @@ const CASES = 400;
 const AT_ONCE = 4;
 const LONG = 10;
 const ANSWER_MS = 20;
-/** What the server of `vendorAddress` answers. */
+/** The answer of the server of `vendorAddress`. */
 const VENDOR_ANSWER = "Stockholm has fourteen islands.";
 
 const slowModel: ChatModel = {
@@ -27,12 +27,12 @@ const slowModel: ChatModel = {
 };
 
 interface Compared {
-  /** The same runs without an evaluation, as many at a time. */
+  /** Executes the same runs without an evaluation, with the same concurrency. */
   bare(): Promise<void>;
   evaluated(): Promise<void>;
 }
 
-/** Runs of tasks that add one to the result of the task before. */
+/** Returns runs of tasks that add one to the result of the previous task. */
 function addingRuns(tasksOfRun: number, cases: number, model: ChatModel = addingModel): Compared {
   const tasks: Task[] = [];
   for (let i = 0; i < tasksOfRun; i++)
@@ -40,7 +40,7 @@ function addingRuns(tasksOfRun: number, cases: number, model: ChatModel = adding
   return comparedRuns(new Ensemble({ model, tasks }), cases, written(tasksOfRun));
 }
 
-/** Runs of one request to a server in another process. */
+/** Returns runs of one request to a server in another process. */
 async function vendorRuns(cases: number): Promise<Compared> {
   const model = openai("gpt-4o-mini", { baseURL: await vendorAddress(), apiKey: "bench" });
   const target = new Ensemble({ model, tasks: [agentTask("How many islands has Stockholm?")] });
@@ -65,7 +65,10 @@ function comparedRuns(target: Ensemble, cases: number, expected: string): Compar
   };
 }
 
-/** What an evaluation adds to its runs. The floor is measured in the same process: the same runs without it. */
+/**
+ * The cost that an evaluation adds to its runs. The base is measured in the same process: the same
+ * runs without an evaluation.
+ */
 export const evalsScenario: Scenario = {
   id: "evals",
   lines: [

@@ -10,7 +10,9 @@ import { agentTask, teamWork } from "../work/team.js";
 
 const JOIN = "Add all of them up";
 
-/** The join's answer: one more than the sum of the numbers of all tasks. */
+/**
+ * Returns the expected answer of the last task: one more than the sum of the numbers of all tasks.
+ */
 function expected(width: number): string {
   return written(((width * (width - 1)) / 2 + 1) % MODULUS);
 }
@@ -38,7 +40,7 @@ function byFramework(width: number): Work {
   );
 }
 
-/** Independent tasks side by side, and one that needs them all. */
+/** Concurrent independent tasks, and one task that depends on all of them. */
 export function fanOut(width: number): WorkOf {
   return compare(
     (around) => byHand(width, around),

@@ -12,7 +12,7 @@ const CALLS = 10;
 const TURNS = 20;
 const ROUNDS = 7;
 const MIB = 1024 * 1024;
-/** Of the image of the turns that only warm up. */
+/** Size of the image in the turns that only warm up. */
 const SMALL = 1024;
 
 /** An image of 1 MB without a pattern. */
@@ -30,7 +30,10 @@ function answerOf(message: object, finish_reason: string): Response {
   return Response.json(document);
 }
 
-/** Plays the vendor: asks for a tool until it has been called often enough, if there are tools. */
+/**
+ * Simulates the vendor. If there are tools, requests a tool until the required number of calls is
+ * reached.
+ */
 const fetch = (_url: unknown, init?: { readonly body?: unknown }): Promise<Response> => {
   const body = String(init?.body);
   if (!body.includes(";base64,iVBORw0KGg")) throw new Error("the image was not sent");
@@ -54,7 +57,7 @@ const asked = (data: string): ChatCompletionMessageParam[] => [
   },
 ];
 
-/** The heap in use, in megabytes. */
+/** Returns the used heap in megabytes. */
 function heap(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
@@ -86,7 +89,7 @@ function turnOfFramework(size = MIB): Work {
   };
 }
 
-/** The growth of the heap from the first to the last call of a tool in a loop that has an image. */
+/** Returns the growth of the heap from the first to the last call in a tool loop with an image. */
 async function growthByHand(client: OpenAI): Promise<number> {
   const messages = asked(image(MIB));
   const heaps: number[] = [];
@@ -131,7 +134,10 @@ async function growthOfFramework(): Promise<number> {
   return (heaps.at(-1) ?? 0) - (heaps[0] ?? 0);
 }
 
-/** A message with an image of 1 MB: what a turn costs in comparison with the vendor's client, and what a tool loop keeps of each request. */
+/**
+ * A message with an image of 1 MB. Measures the cost of a turn relative to the vendor's client, and
+ * the memory that a tool loop keeps for each request.
+ */
 export const filesScenario: Scenario = {
   id: "files",
   lines: [
@@ -147,7 +153,8 @@ export const filesScenario: Scenario = {
     });
     const raw = turnByHand(client);
     const work = side === "framework" ? turnOfFramework() : raw;
-    // Before the warm-up: it collects garbage, after which V8 compiles the code again.
+    // Before the warm-up, because this measurement collects garbage. V8 compiles the code again
+    // after a collection.
     const kept: number[] = [];
     for (let round = 0; round < ROUNDS; round++)
       kept.push(side === "framework" ? await growthOfFramework() : await growthByHand(client));

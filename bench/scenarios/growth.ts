@@ -12,7 +12,10 @@ const SIZED: readonly (readonly [string, (size: number) => WorkOf])[] = [
   ["S4a", fanOut],
 ];
 
-/** The slope of the line through the points on logarithmic axes: 1 for linear, 2 for quadratic growth. */
+/**
+ * Returns the slope of the line through the points on logarithmic axes: 1 for linear, 2 for
+ * quadratic growth.
+ */
 function exponent(points: readonly (readonly [number, number])[]): number {
   const logs = points.map(([x, y]) => [Math.log(x), Math.log(y)] as const);
   const meanX = logs.reduce((sum, [x]) => sum + x, 0) / logs.length;
@@ -21,7 +24,7 @@ function exponent(points: readonly (readonly [number, number])[]): number {
   return covariance / logs.reduce((sum, [x]) => sum + (x - meanX) ** 2, 0);
 }
 
-/** Whether the work grows with its size, or faster. */
+/** Measures whether the cost of work grows linearly with its size, or faster. */
 export const growthScenario: Scenario = {
   id: "G",
   lines: SIZED.map(([name]) => ({
@@ -31,7 +34,7 @@ export const growthScenario: Scenario = {
   })),
   rounds: 5,
   async prepare(side) {
-    // As many units at every size, so that each is measured equally well.
+    // The same number of units at every size: all sizes are measured with equal precision.
     const works = SIZED.map(([, make]) =>
       SIZES.map((size) => ({ size, times: Math.ceil(LARGEST / size), work: make(size)(side) })),
     );
@@ -39,7 +42,7 @@ export const growthScenario: Scenario = {
     return async () => {
       const exponents: number[] = [];
       for (const sizes of works) {
-        collectGarbage(); // what the largest left would be charged to the smallest
+        collectGarbage(); // garbage of the largest size would count for the smallest
         for (const { times, work } of sizes.slice(0, 1)) await repeat(times * 2, work); // compiled again, see collectGarbage
         const points: [number, number][] = [];
         for (const { size, times, work } of sizes)

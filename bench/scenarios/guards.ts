@@ -16,10 +16,10 @@ import { collectGarbage, cpuOf } from "../harness/measure.js";
 
 const KILOBYTES = 16;
 const WARM_UP = 100;
-/** Runs of a side in one turn. */
+/** Number of runs of a side before the other side. */
 const RUNS = 8;
 const TURNS = 6;
-/** Prose with the words and numbers that make guards look closer. */
+/** Prose with words and numbers that guards must examine. */
 const TEXT = JSON.stringify({
   text: "On 12 March 2026 the system sent a message to the new office: order 4711-0815 costs 1,250.00 EUR, see https://docs.example.com/a. The token budget is 4096, and the instructions say to call +49 30 901820 before you answer. "
     .concat(
@@ -31,7 +31,7 @@ const TEXT = JSON.stringify({
     .slice(0, KILOBYTES * 1024 - 12),
 });
 
-/** The guards that wait for no service. */
+/** The guards that call no service. */
 const GUARDS: readonly (readonly [name: string, guard: Plugin])[] = [
   ["personalData", personalData({ restore: false, phoneRegions: ["DE"] })],
   ["secrets", secrets()],
@@ -70,7 +70,10 @@ function runWith(plugins: readonly Plugin[], streams: boolean): Work {
   return () => team.run();
 }
 
-/** What each guard adds to a run, for each kilobyte of its text. Only the side of the framework has guards. */
+/**
+ * Returns a scenario of the cost that each guard adds to a run, per kilobyte of its text. Only the
+ * side of the framework has guards.
+ */
 function scenarioOf(id: string, title: string, streams: boolean): Scenario {
   return {
     id,
@@ -91,7 +94,10 @@ function scenarioOf(id: string, title: string, streams: boolean): Scenario {
   };
 }
 
-/** CPU microseconds that a run has more than a bare one. Both take turns, so that what disturbs the machine disturbs them both. */
+/**
+ * Returns the additional CPU microseconds of a guarded run. Bare and guarded runs alternate: a
+ * disturbance of the machine affects both.
+ */
 async function addedCpu(bare: Work, guarded: Work): Promise<number> {
   let added = 0;
   for (let turn = 0; turn < TURNS; turn++)
@@ -100,5 +106,5 @@ async function addedCpu(bare: Work, guarded: Work): Promise<number> {
 }
 
 export const guardsScenario = scenarioOf("guards", "guard", false);
-/** With the text in pieces of a token. */
+/** The scenario with the text in pieces of one token. */
 export const guardStreamsScenario = scenarioOf("guard-streams", "stream, guard", true);

@@ -16,12 +16,15 @@ function description(layer: number, place: number): string {
   return `This is task number ${layer * WIDTH + place}`;
 }
 
-/** The places in the layer before that a task needs. */
+/** Returns the positions in the previous layer on which a task depends. */
 function neededBy(layer: number, place: number): readonly number[] {
   return layer === 0 ? [] : Array.from({ length: NEEDED }, (_, i) => (place + i * 7) % WIDTH);
 }
 
-/** Makes the layers one after the other from what `make` gives for a task and those it needs; returns the last one. */
+/**
+ * Creates the layers in sequence. `make` creates a task from the tasks on which it depends. Returns
+ * the last layer.
+ */
 function build<T>(make: (name: string, needed: readonly T[]) => T): T[] {
   let before: T[] = [];
   for (let layer = 0; layer < DEPTH; layer++) {
@@ -66,7 +69,7 @@ function byFramework(): Work {
   );
 }
 
-/** A graph in layers: every task waits for some of the layer before, not for all of it. */
+/** A graph in layers. Every task waits for some tasks of the previous layer. */
 export const layersScenario = cpuScenario({
   id: "S4b",
   title: "graph of 50 x 20 tasks, 3 needed by each",

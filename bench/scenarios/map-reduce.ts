@@ -15,14 +15,14 @@ const CHUNK = 10;
 const mapText = (item: number): string => `This is task number ${item}`;
 const reduceText = (count: number): string => `Add all ${count} of them up`;
 
-/** The sizes of all levels, the items first. */
+/** Returns the sizes of all levels, beginning with the items. */
 function levels(): readonly number[] {
   const sizes = [ITEMS.length];
   for (let size = ITEMS.length; size > 1;) sizes.push((size = Math.ceil(size / CHUNK)));
   return sizes;
 }
 
-/** Brings a level down to one, `make` making one of each chunk. */
+/** Reduces a level to one value. `make` creates one value from each chunk. */
 async function reduceAll<T>(
   mapped: readonly T[],
   make: (chunk: readonly T[]) => Promise<T>,
@@ -61,7 +61,10 @@ function byHand(around: Around): Work {
   };
 }
 
-/** The tree is made again in every run, as it is for every new list of items; the kernel is not. */
+/**
+ * Creates the tree again in every run, as for a new list of items. Does not create the kernel
+ * again.
+ */
 function byFramework(): Work {
   const kernel = new Kernel({ plugins: standardPlugins() });
   let traced = false;

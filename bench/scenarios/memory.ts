@@ -13,28 +13,30 @@ function heap(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** What is left behind for each task when everything that was returned is kept; of the framework also the trace. */
+/**
+ * Returns the memory per task if all results are kept. For the framework, the trace is also kept.
+ */
 async function kept(work: Work, side: SideName): Promise<number> {
   const results = new Array<unknown>(KEPT_RUNS * 2).fill(undefined);
   const before = heap();
   for (let i = 0; i < KEPT_RUNS; i++) {
     const result = await work();
     results[i * 2] = result;
-    if (side === "framework") results[i * 2 + 1] = (result as EnsembleOutput).trace; // the framework's work returns its output
+    if (side === "framework") results[i * 2 + 1] = (result as EnsembleOutput).trace; // the framework returns the output
   }
   const bytes = heap() - before;
-  if (results[0] === undefined) throw new Error("Nothing was kept"); // and nothing may be freed before it was measured
+  if (results[0] === undefined) throw new Error("Nothing was kept"); // the results must exist until the measurement
   return bytes / (KEPT_RUNS * LENGTH);
 }
 
-/** What grows with each task although nothing is kept. */
+/** Returns the growth of memory per task if no result is kept. */
 async function grown(work: Work): Promise<number> {
   const before = heap();
   await repeat(DROPPED_RUNS, work);
   return (heap() - before) / (DROPPED_RUNS * LENGTH);
 }
 
-/** Memory of chains of tasks: retained with the outputs, and lost where they are dropped. */
+/** Memory of chains of tasks: retained with the outputs, and leaked without them. */
 export const memoryScenario: Scenario = {
   id: "S7",
   lines: [

@@ -8,7 +8,7 @@ const LINES: readonly Line[] = [
   { title: "requests worked off, in NATS", unit: "1/s", better: "more" },
 ];
 
-/** What the backend in NATS figures, and what its client alone figures. */
+/** The figures of the backend in NATS, and of its client alone. */
 export const networkNatsScenario: Scenario = {
   id: "network-nats",
   lines: LINES,

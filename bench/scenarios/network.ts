@@ -11,7 +11,7 @@ const LINES: readonly Line[] = [
   { title: "request worked off, in a folder", unit: "us CPU", goal: 300 },
 ];
 
-/** What the backends of services cost: nothing is executed. */
+/** The cost of the backends of services. No task is executed. */
 export const networkScenario: Scenario = {
   id: "network",
   lines: LINES,
@@ -24,10 +24,16 @@ export const networkScenario: Scenario = {
   },
 };
 
-/** Rounds until V8 has compiled both sides: a call costs twice as much in the first two. */
+/**
+ * Number of rounds until V8 has compiled both sides. A call costs twice as much in the first two
+ * rounds.
+ */
 const A2A_WARM_UPS = 4;
 
-/** A blocking call over A2A to a service in the same process. The side `promises` is a server of node:http that answers at once. */
+/**
+ * A blocking call over A2A to a service in the same process. The side `promises` is a server of
+ * node:http that answers immediately.
+ */
 export const a2aScenario: Scenario = {
   id: "network-a2a",
   lines: [{ title: "blocking call over A2A, both sides", unit: "us CPU" }],
@@ -40,7 +46,9 @@ export const a2aScenario: Scenario = {
   },
 };
 
-/** The adapter of BullMQ. The side `promises` is the same jobs with the client of BullMQ alone. */
+/**
+ * The adapter of BullMQ. The side `promises` executes the same jobs with only the client of BullMQ.
+ */
 export const redisScenario: Scenario = {
   id: "network-redis",
   lines: [
@@ -58,7 +66,10 @@ export const redisScenario: Scenario = {
   },
 };
 
-/** The queue in PostgreSQL. The side `promises` is the same statements with the client `pg` alone. */
+/**
+ * The queue in PostgreSQL. The side `promises` executes the same statements with only the client
+ * `pg`.
+ */
 export const postgresScenario: Scenario = {
   id: "network-postgres",
   lines: [

@@ -14,7 +14,7 @@ const encoder = new TextEncoder();
 
 type Open = () => Response;
 
-/** What the same parts cost without a run: a delta of each piece, as it comes. */
+/** Sends the same parts without a run: a delta of each piece when it arrives. */
 function byHand(): Response {
   async function* lines(): AsyncGenerator<Uint8Array> {
     const line = (part: object): Uint8Array => encoder.encode(`data: ${JSON.stringify(part)}\n\n`);
@@ -40,7 +40,10 @@ function heap(): number {
   return process.memoryUsage().heapUsed / 1_048_576;
 }
 
-/** Reads a response to its end, and the heap when every stream is half read. @throws Error for another text than the model's. */
+/**
+ * Reads a response to its end. Calls `atHalf` when half of it has been read. @throws Error for
+ * another text than the model's.
+ */
 async function read(response: Response, atHalf: () => Promise<void>): Promise<void> {
   if (response.body === null) throw new Error("There is no body");
   const decoder = new TextDecoder();
@@ -59,7 +62,10 @@ async function read(response: Response, atHalf: () => Promise<void>): Promise<vo
   if (received !== text) throw new Error(`Another text came: ${received.length} characters`);
 }
 
-/** CPU microseconds for each token of 200 streams at once, what they hold while half read, and what is left of them. */
+/**
+ * Returns the CPU microseconds per token of 200 concurrent streams, their memory at half of the
+ * text, and their memory after the end.
+ */
 async function measure(open: Open): Promise<readonly number[]> {
   const before = heap();
   const { user, system } = process.cpuUsage();
@@ -84,7 +90,7 @@ async function measure(open: Open): Promise<readonly number[]> {
   return [micros / (STREAMS * TOKENS), held, heap() - before];
 }
 
-/** Streams for pages, read side by side. */
+/** Streams for pages, read concurrently. */
 export const pageStreamsScenario: Scenario = {
   id: "ui",
   lines: [

@@ -47,7 +47,7 @@ function worksOf(side: SideName): readonly Work[] {
 
 const unit = "us CPU/run";
 
-/** A run of a single task: what a run costs besides its tasks. */
+/** A run of a single task: the cost of a run in addition to its tasks. */
 export const singleRunScenario: Scenario = {
   id: "run",
   lines: [

@@ -38,7 +38,7 @@ function byFramework(): Work {
   };
 }
 
-/** Every token from the model to the reader of the stream. */
+/** The path of every token from the model to the reader of the stream. */
 export const tokenStreamScenario = cpuScenario({
   id: "S6",
   title: "stream of 5,000 tokens",

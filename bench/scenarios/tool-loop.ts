@@ -25,7 +25,9 @@ const step = tool({
   execute: (input: StepInput) => next(input),
 });
 
-/** The loop as one would write it: call the model, run the tools it asks for side by side, append, again. */
+/**
+ * The usual loop: call the model, run the requested tools concurrently, append the results, repeat.
+ */
 function byHand(model: ChatModel, expected: string, around: Around): Work {
   return async () => {
     const messages = conversation("Count");
@@ -69,7 +71,7 @@ function sides(model: ChatModel, expected: string): WorkOf {
   );
 }
 
-/** One agent whose model calls a tool again and again, one call in each turn. */
+/** One agent whose model calls a tool once in each turn. */
 export function toolLoop(calls: number): WorkOf {
   return sides(countingModel(calls), written(calls));
 }

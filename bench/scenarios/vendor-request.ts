@@ -24,9 +24,14 @@ const PARAMETERS = {
   additionalProperties: false,
 };
 
-/** How often each line is done before. The first one compiles most of what the others do. */
+/**
+ * Number of warm-up runs of each line. The first line compiles most of the code of the other lines.
+ */
 const WARM_UPS = [WARM_UP_RUNS, 1_000, 500, 10, 10];
-/** A round is measured in slices, the raw client's and the side's in turn, so that what disturbs the machine disturbs both. */
+/**
+ * Number of slices of a round. Slices of the raw client and of the side alternate: a disturbance of
+ * the machine affects both.
+ */
 const SLICES = 6;
 const SLICE = 20;
 
@@ -127,13 +132,13 @@ function streamed(ensemble: Ensemble): Work {
 interface Pair {
   readonly work: Work;
   readonly raw: Work;
-  /** How often one slice does it. */
+  /** Number of repetitions in one slice. */
   readonly slice: number;
 }
 
 const AT_ONCE = 50;
 
-/** The same work as often at once. */
+/** Returns work that executes the given work concurrently. */
 function manyOf(work: Work): Work {
   return () => Promise.all(Array.from({ length: AT_ONCE }, work));
 }
@@ -159,7 +164,7 @@ function clientsOf(baseURL: string): Clients {
   };
 }
 
-/** One request that is answered with text. */
+/** Returns one request with a text as its answer. */
 export function textRequest(side: SideName, baseURL: string): Pair {
   const { client, model } = clientsOf(baseURL);
   const ensemble = new Ensemble({ model, tasks: [agentTask(QUESTION)] });
@@ -180,7 +185,7 @@ function pairs(side: SideName, baseURL: string): readonly Pair[] {
   return [text, tools, stream, manyAtOnce(text), manyAtOnce(tools)];
 }
 
-/** CPU time of the side's work relative to that of the raw client's. */
+/** Returns the CPU time of the side's work relative to the raw client's work. */
 async function ratio({ work, raw, slice: times }: Pair): Promise<number> {
   let [own, floor] = [0, 0];
   for (let slice = 0; slice < SLICES; slice++) {
@@ -193,7 +198,7 @@ async function ratio({ work, raw, slice: times }: Pair): Promise<number> {
 const line = { unit: "x raw client", goal: 1.1 } as const;
 const alone = { ...line, goal: 1.25 } as const;
 
-/** Requests to a vendor over HTTP: what a run adds to the CPU time of the vendor's own client. */
+/** Requests to a vendor over HTTP: the CPU time that a run adds to the vendor's client. */
 export const vendorRequestScenario: Scenario = {
   id: "S10",
   lines: [

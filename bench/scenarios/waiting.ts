@@ -31,7 +31,7 @@ function byFramework(): Work {
   );
 }
 
-/** Many tasks that wait at the same time: how near the whole comes to one wait. */
+/** Many tasks that wait concurrently: the total time relative to one wait. */
 export const waitingScenario: Scenario = {
   id: "S8",
   lines: [{ title: "500 parallel tasks of 50 ms", unit: "% of ideal", goal: 88, better: "more" }],

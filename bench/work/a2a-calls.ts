@@ -9,7 +9,10 @@ const CALLS = 2_000;
 const AT_ONCE = 4;
 const TEXT = "x".repeat(400);
 
-/** CPU of this process for one blocking call, client and server together, in microseconds. */
+/**
+ * Returns the CPU time of this process for one blocking call, client and server together, in
+ * microseconds.
+ */
 async function cpuOfCalls(call: (n: number) => Promise<void>): Promise<number> {
   for (let n = 0; n < CALLS / 4; n++) await call(-1 - n);
   const before = process.cpuUsage();
@@ -19,7 +22,7 @@ async function cpuOfCalls(call: (n: number) => Promise<void>): Promise<number> {
   return (user + system) / CALLS;
 }
 
-/** Posts a message of A2A and reads the answer, as the least client does. */
+/** Posts a message of A2A and reads the answer, as a minimal client. */
 async function posted(url: string, id: string): Promise<string> {
   const parts = [{ text: "x" }];
   const message = { messageId: id, role: "ROLE_USER", parts };
@@ -33,7 +36,7 @@ async function posted(url: string, id: string): Promise<string> {
   return text;
 }
 
-/** A service with one shared task: the whole life of a request, in memory. */
+/** Returns the CPU time of a complete request to a service with one shared task, in memory. */
 export async function a2aServiceCpu(): Promise<number> {
   const cook = new Task({ description: "Cook {context}", handler: () => TEXT });
   await using kitchen = new Ensemble({ name: "kitchen", shareTasks: { cook } });
@@ -48,7 +51,7 @@ export async function a2aServiceCpu(): Promise<number> {
   });
 }
 
-/** A server that answers at once: the least that HTTP and JSON cost. */
+/** Returns the CPU time of a server that answers immediately: the minimum cost of HTTP and JSON. */
 export async function bareHttpCpu(): Promise<number> {
   const server = createServer((request, response) => {
     let body = "";

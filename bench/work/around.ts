@@ -2,13 +2,13 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { AsyncSeriesBailHook, SyncHook } from "tapable";
 import type { WorkOf, Work } from "../harness/scenario.js";
 
-/** What stands around every unit of hand-written work. */
+/** The code around every unit of hand-written work. */
 export interface Around {
   unit<T>(name: string, work: () => Promise<T>): Promise<T>;
   token(text: string): void;
 }
 
-/** Hand-written promises and nothing else. */
+/** Only hand-written promises. */
 const bare: Around = Object.freeze({
   unit: <T>(_name: string, work: () => Promise<T>) => work(),
   token: () => undefined,
@@ -18,7 +18,10 @@ interface Call {
   readonly name: string;
 }
 
-/** The least that hooks cost: one tap on each hook of a pair, an abort check, a store for the logger. Tokens go through a synchronous hook. */
+/**
+ * Returns the minimum cost of hooks: one tap on each hook of a pair, an abort check, and a store
+ * for the logger. Tokens pass a synchronous hook.
+ */
 function hooked(): Around {
   const { signal } = new AbortController();
   const before = new AsyncSeriesBailHook<[Call], true | undefined>(["call"]);
@@ -47,7 +50,10 @@ function hooked(): Around {
   };
 }
 
-/** The sides of a scenario: the same hand-written work bare and with hooks, and the framework's. */
+/**
+ * Returns the sides of a scenario: hand-written work, the same work with hooks, and the framework's
+ * work.
+ */
 export function compare(byHand: (around: Around) => Work, byFramework: () => Work): WorkOf {
   return (side) =>
     side === "framework" ? byFramework() : byHand(side === "hooks" ? hooked() : bare);

@@ -22,12 +22,12 @@ async function heap(): Promise<number> {
   return process.memoryUsage().heapUsed;
 }
 
-/** kB of heap for a page that is connected and looks at nothing. */
+/** Returns the kB of heap for a connected page that shows no run. */
 export async function idlePage(pageCount: number): Promise<number> {
   await using board = dashboard({ port: 0 });
   const url = await board.listen();
   const [first, others] = [new Pages(), new Pages()];
-  await first.open(url, pageCount); // so that V8 has compiled the code
+  await first.open(url, pageCount); // V8 compiles the code
   await first.open(url, 3);
   const before = await heap();
   await others.open(url, pageCount);
@@ -36,7 +36,10 @@ export async function idlePage(pageCount: number): Promise<number> {
   return kilobytes;
 }
 
-/** kB of heap that the dashboard keeps for a task of a run that has ended, with or without a model call. */
+/**
+ * Returns the kB of heap that the dashboard keeps for a task of an ended run, with or without a
+ * model call.
+ */
 export async function keptTask(tasks: number, runs: number, isAgent: boolean): Promise<number> {
   await using board = dashboard({ port: 0 });
   const team = Array.from({ length: tasks }, (_, n) =>
@@ -52,7 +55,7 @@ export async function keptTask(tasks: number, runs: number, isAgent: boolean): P
   return ((await heap()) - before) / tasks / runs / KB;
 }
 
-/** Most MiB that wait in the socket of a page that does not read, while a run adds entries. */
+/** Returns the maximum MiB in the socket of a page that does not read, while a run adds entries. */
 export async function slowPage(entries: number): Promise<number> {
   await using board = dashboard({ port: false });
   const server = createServer(board.handler);

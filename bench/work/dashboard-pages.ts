@@ -1,4 +1,4 @@
-// Runs that pages of a dashboard look at, with the pages in another process.
+// Runs that pages of a dashboard show, with the pages in another process.
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import type { HookRun, Plugin } from "agentensemble";
@@ -34,7 +34,7 @@ export class Pages {
     return this.#order({ last });
   }
 
-  /** From now on, the pages read nothing. */
+  /** Stops the reading of all pages. */
   stopReading(): Promise<void> {
     return this.#order({ isReading: false });
   }
@@ -56,14 +56,17 @@ interface Numbered {
   readonly n: number;
 }
 
-/** The number of the last entry of the newest run. */
+/** Returns the number of the last entry of the newest run. */
 async function lastEntry(board: Dashboard): Promise<number> {
   const answer = await fetch(`${board.url ?? ""}api/runs?limit=1`);
   const { runs } = (await answer.json()) as { readonly runs: readonly Numbered[] };
   return runs[0]?.n ?? -1;
 }
 
-/** CPU microseconds of a task that one page costs, above the same run without a dashboard. */
+/**
+ * Returns the additional CPU microseconds per task with one page, relative to the same run without
+ * a dashboard.
+ */
 export function pageCost(tasks: number): () => Promise<number> {
   const team = Array.from({ length: tasks }, (_, n) => agentTask(`This is task number ${n}`));
   const board = dashboard({ port: 0 });
@@ -95,7 +98,10 @@ export function pageCost(tasks: number): () => Promise<number> {
   };
 }
 
-/** Entries that each of several pages gets in a second, and the CPU microseconds of the server for an entry. */
+/**
+ * Returns the entries per second that each of several pages receives, and the server's CPU
+ * microseconds per entry.
+ */
 export function pagesRate(
   pageCount: number,
   entries: number,
@@ -138,7 +144,7 @@ export function pagesRate(
   };
 }
 
-/** Milliseconds until the state of a run of many tasks is there as an object, of a page that comes late. */
+/** Returns the milliseconds until a late page has the state of a run of many tasks as an object. */
 export function lateJoin(tasks: number): () => Promise<number> {
   const board = dashboard({ port: 0 });
   const team = Array.from(

@@ -1,4 +1,4 @@
-// Runs that are kept in a folder, compared with the same runs without a journal.
+// Runs that are stored in a folder, compared with the same runs without a journal.
 import type { ChatModel, Plugin } from "agentensemble";
 import { Ensemble, Task } from "agentensemble";
 import { Journal, durable } from "agentensemble/durability";
@@ -40,7 +40,10 @@ function team(tasks: readonly Task[], plugins: readonly Plugin[], model: ChatMod
   return new Ensemble({ tasks, plugins, model, workflow: "PARALLEL", maxConcurrency: TASKS_AT_ONCE }); // prettier-ignore
 }
 
-/** What the journal costs, in microseconds of CPU for each task of a handler, and for each model call. */
+/**
+ * Returns the cost of the journal in microseconds of CPU, for each task with a handler and for each
+ * model call.
+ */
 export function overheads(count: number): () => Promise<{ perTask: number; perCall: number }> {
   const sides = [[], [kept()]].flatMap((plugins) =>
     [handlers(count), asked(count)].map((tasks) => team(tasks, plugins, addingModel)),
@@ -56,7 +59,10 @@ export function overheads(count: number): () => Promise<{ perTask: number; perCa
   };
 }
 
-/** Runs whose tasks are done but for the last one, which fails each time: what it takes to resume them, and to do the same without a journal. */
+/**
+ * Measures runs whose last task always fails. Returns the cost of resuming them, and of the same
+ * work without a journal.
+ */
 export async function resumes(
   count: number,
 ): Promise<() => Promise<{ readonly resumed: Spent; readonly done: Spent }>> {

@@ -1,4 +1,5 @@
-// A map-reduce that is spread over worker processes on PostgreSQL, with a model that takes as long as real ones do.
+// A map-reduce that is distributed over worker processes on PostgreSQL, with a model that has a
+// realistic latency.
 import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -12,22 +13,25 @@ import { POSTGRES } from "./durable-writes.js";
 const WORKER = new URL("../processes/spread-worker.js", import.meta.url);
 const SCHEMA = `ae_bench_spread_${process.pid}`;
 const LATENCY_MS = 2_000;
-/** Calls that one worker has in flight. */
+/** The concurrent calls of one worker: tasks per unit, and units. */
 const [UNIT, UNITS] = [10, 4];
 const SLOTS = UNIT * UNITS;
-/** Calls that each slot makes, one after the other. */
+/** Number of sequential calls of each slot. */
 const WAVES = 5;
 const LIMIT_MS = 10 * 60_000;
 const USAGE = { prompt_tokens: 40, completion_tokens: 10, total_tokens: 50 };
 
-/** What a number of workers has done. */
+/** The result of a number of workers. */
 export interface SpreadSpeed {
   readonly itemsPerSecond: number;
-  /** The time of the model calls alone, in percent of the time that they took. */
+  /** The time of the model calls alone, in percent of the elapsed time. */
   readonly efficiency: number;
 }
 
-/** A vendor that answers after the latency, and notes when the first item was asked for and the last one answered. */
+/**
+ * A vendor that answers after the latency. Records the time of the first request for an item and of
+ * the last answer.
+ */
 class SlowVendor {
   readonly #server: Server;
   #firstMs: number | undefined;
@@ -73,7 +77,7 @@ const ANSWER = JSON.stringify({
   usage: USAGE,
 });
 
-/** Whether the server of the tests is there. */
+/** Returns whether the server of the tests is available. */
 export async function hasPostgres(): Promise<boolean> {
   const client = new Client({ connectionString: POSTGRES, connectionTimeoutMillis: 2_000 });
   try {
@@ -86,7 +90,7 @@ export async function hasPostgres(): Promise<boolean> {
   }
 }
 
-/** Does a run with so many workers, which have started before. Reduces do not count. */
+/** Executes a run with this number of started workers. Reduces do not count. */
 export async function spreadOver(workers: number): Promise<SpreadSpeed> {
   const items = workers * SLOTS * WAVES;
   const name = `digest-${workers}`;
@@ -126,7 +130,7 @@ async function ended(worker: ChildProcess): Promise<void> {
   await closed;
 }
 
-/** Removes what the runs have left. */
+/** Removes the data of the runs. */
 export async function dropSpread(): Promise<void> {
   const client = new Client({ connectionString: POSTGRES });
   await client.connect();

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { Client } from "pg";
 import { Journal } from "agentensemble/durability";
 
-/** Writes once, so that it is on disk when the promise resolves. */
+/** Writes once. The data are on disk when the promise resolves. */
 export type Write = () => Promise<unknown>;
 
 /** A journal with a run, and a bare write to the same kind of place. */
@@ -22,7 +22,7 @@ export const POSTGRES =
 const SCHEMA = `ae_bench_${process.pid}`;
 const VALUE = { text: "A sentence of an answer that is kept. ".repeat(25) };
 
-/** An empty folder that is removed with the process. */
+/** Returns an empty folder that is removed at the end of the process. */
 export function benchFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "agentensemble-bench-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -65,7 +65,7 @@ export async function fileWrites(): Promise<Writes> {
   };
 }
 
-/** On the server of the tests; `undefined` where there is none. */
+/** Returns writes on the server of the tests. Returns `undefined` without a server. */
 export async function sqlWrites(): Promise<Writes | undefined> {
   const client = new Client({ connectionString: POSTGRES, connectionTimeoutMillis: 2_000 });
   try {
@@ -91,7 +91,7 @@ export async function sqlWrites(): Promise<Writes | undefined> {
   };
 }
 
-/** What a journal in a folder adds to the JSON of a value, in bytes for each entry. */
+/** Returns the bytes per entry that a journal in a folder adds to the JSON of a value. */
 export async function addedBytes(): Promise<number> {
   const folder = benchFolder();
   const journal = Journal.file(folder);

@@ -9,7 +9,10 @@ export function conversation(prompt: string): ChatMessage[] {
   return [SYSTEM, { role: "user", content: prompt }];
 }
 
-/** A task by hand: a prompt with the outputs it depends on, one call of the model. */
+/**
+ * Executes a task without the framework: a prompt with the outputs on which it depends, and one
+ * call of the model.
+ */
 export async function handTask(
   model: ChatModel,
   description: string,

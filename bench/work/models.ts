@@ -9,7 +9,7 @@ import type {
 import { setTimeout as sleep } from "node:timers/promises";
 import { sumIn, written } from "./numbers.js";
 
-/** Results stay exact integers, however many layers are added up. */
+/** The modulus of all sums. Results are exact integers for any number of layers. */
 export const MODULUS = 1_000_003;
 
 const USAGE = Object.freeze({ inputTokens: 10, outputTokens: 5 });
@@ -35,7 +35,10 @@ function model(name: string, answer: (request: ChatRequest) => Promise<ChatRespo
   return { provider: "bench", modelId: name, chat: answer };
 }
 
-/** The adding model's answer to a prompt: one more than the sum of the numbers in it, or the number of the task where it holds none. */
+/**
+ * Returns the adding model's answer to a prompt: one more than the sum of the numbers in it.
+ * Without numbers, returns the number of the task.
+ */
 export function addedUp(prompt: string): string {
   const sum = sumIn(prompt);
   if (sum !== undefined) return written((sum + 1) % MODULUS);
@@ -47,7 +50,7 @@ export const addingModel: ChatModel = model("adding", async ({ messages }) =>
   say(addedUp(textOf(messages.at(-1)))),
 );
 
-/** As the adding model, after a pause. */
+/** Returns a model that answers as the adding model, after a pause. */
 export function pausingModel(milliseconds: number): ChatModel {
   return model("pausing", async ({ messages }) => {
     await sleep(milliseconds);
@@ -59,7 +62,9 @@ function step(value: number): ToolCall {
   return { id: `call-${value}`, name: "step", arguments: `{"value":${value}}` };
 }
 
-/** Calls the tool `step` with what it gave before, until that is `limit`. */
+/**
+ * Returns a model that calls the tool `step` with its previous result, until the result is `limit`.
+ */
 export function countingModel(limit: number): ChatModel {
   return model("counting", async ({ messages }) => {
     const last = messages.at(-1);
@@ -68,7 +73,10 @@ export function countingModel(limit: number): ChatModel {
   });
 }
 
-/** Calls the tool `step` with `width` consecutive numbers in each of `turns` turns, then answers with the sum of all results. */
+/**
+ * Returns a model that calls the tool `step` with `width` consecutive numbers in each of `turns`
+ * turns. It then answers with the sum of all results.
+ */
 export function fanningModel(turns: number, width: number): ChatModel {
   return model("fanning", async ({ messages }) => {
     const last = messages.at(-1);
@@ -86,7 +94,10 @@ export function fanningModel(turns: number, width: number): ChatModel {
   });
 }
 
-/** Streams `count` tokens as fast as they are taken. `text` is all of them. */
+/**
+ * Returns a model that streams `count` tokens as fast as they are read. `text` contains all of
+ * them.
+ */
 export function streamingModel(count: number): {
   readonly model: ChatModel & Required<Pick<ChatModel, "stream">>;
   readonly text: string;
@@ -106,7 +117,10 @@ export function streamingModel(count: number): {
   };
 }
 
-/** By hand, because an async generator takes several times as long as everything that is measured. */
+/**
+ * Implemented directly, because an async generator takes several times as long as the measured
+ * work.
+ */
 function iterate(chunks: readonly ChatChunk[]): AsyncIterator<ChatChunk, undefined> {
   let next = 0;
   return {

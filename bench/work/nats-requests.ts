@@ -14,7 +14,7 @@ async function connection(): Promise<NatsConnection | undefined> {
   return connect({ servers: SERVER, timeout: 2_000 }).catch(() => undefined);
 }
 
-/** Whether there is a server to measure with. */
+/** Returns whether a server is available. */
 export async function hasNats(): Promise<boolean> {
   const nc = await connection();
   await nc?.close();
@@ -31,7 +31,7 @@ async function drop(prefix: string): Promise<void> {
   await nc.close();
 }
 
-/** Of the backend. */
+/** Returns the figures of the backend. */
 export async function natsFigures(): Promise<RequestFigures> {
   const prefix = nextPrefix();
   try {
@@ -42,8 +42,8 @@ export async function natsFigures(): Promise<RequestFigures> {
 }
 
 /**
- * Of the client alone, as a program without leases, attempts and dead letters would use it: ids and
- * results in buckets, requests in a stream.
+ * Returns the figures of the client alone, in a program without leases, attempts and dead letters.
+ * Ids and results are in buckets, requests are in a stream.
  */
 export async function bareNatsFigures(): Promise<RequestFigures> {
   const prefix = nextPrefix();

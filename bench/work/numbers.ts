@@ -1,9 +1,12 @@
-/** Outputs carry their number as `=17;`, so that an answer can be computed from what the prompt holds, and only from that. */
+/**
+ * Returns a number in the form of outputs: `=17;`. An answer can thus be computed only from the
+ * prompt.
+ */
 export function written(value: number): string {
   return `=${value};`;
 }
 
-/** The sum of all numbers in a text; `undefined` where there is none. */
+/** Returns the sum of all numbers in a text. Returns `undefined` if there are none. */
 export function sumIn(text: string): number | undefined {
   let sum: number | undefined;
   for (let at = text.indexOf("="); at >= 0; at = text.indexOf("=", at + 1)) {

@@ -13,7 +13,7 @@ import {
 
 const URL = process.env["AGENTENSEMBLE_TEST_POSTGRES"] ?? "postgres://postgres@127.0.0.1:5432/test";
 
-/** Measures in a new schema, which it removes. `undefined` where no PostgreSQL answers. */
+/** Measures in a new schema, and removes the schema. Returns `undefined` without PostgreSQL. */
 async function inPostgres(
   measure: (pool: Pool, schema: string) => Promise<RequestFigures>,
 ): Promise<RequestFigures | undefined> {
@@ -34,12 +34,15 @@ async function inPostgres(
   }
 }
 
-/** The adapter. */
+/** Returns the figures of the adapter. */
 export function postgresFigures(): Promise<RequestFigures | undefined> {
   return inPostgres((_, schema) => backendFigures(postgres({ url: URL, schema })));
 }
 
-/** The client of PostgreSQL: the least that accepts ids once, leases a row, keeps the first result, and ends the row. */
+/**
+ * Returns the figures of the client of PostgreSQL with the minimum of statements. They accept ids
+ * once, lease a row, keep the first result, and end the row.
+ */
 export function barePostgresFigures(): Promise<RequestFigures | undefined> {
   return inPostgres(async (pool, schema) => {
     await pool.query(

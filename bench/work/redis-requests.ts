@@ -15,7 +15,7 @@ import {
 
 const URL = process.env["AGENTENSEMBLE_TEST_REDIS"] ?? "redis://127.0.0.1:6379";
 
-/** Measures with a prefix of its own, whose keys it removes. `undefined` where no Redis answers. */
+/** Measures with a separate prefix, and removes its keys. Returns `undefined` without Redis. */
 async function inRedis(
   measure: (redis: Redis, prefix: string) => Promise<RequestFigures>,
 ): Promise<RequestFigures | undefined> {
@@ -38,12 +38,15 @@ async function inRedis(
   }
 }
 
-/** The adapter. */
+/** Returns the figures of the adapter. */
 export function redisFigures(): Promise<RequestFigures | undefined> {
   return inRedis((_, prefix) => backendFigures(bullmq({ url: URL, prefix })));
 }
 
-/** The client of BullMQ: the least that accepts ids once, keeps the first result, and completes jobs. */
+/**
+ * Returns the figures of the client of BullMQ with the minimum of calls. They accept ids once, keep
+ * the first result, and complete jobs.
+ */
 export function bareBullmqFigures(): Promise<RequestFigures | undefined> {
   return inRedis(async (redis, prefix) => {
     const queue = new Queue(QUEUE, { connection: redis, prefix });

@@ -10,13 +10,13 @@ export const TEXT = "x".repeat(400);
 export const QUEUE = "kitchen";
 export const TTL_MS = 86_400_000;
 
-/** CPU of one request in microseconds: of its acceptance, and of its work. */
+/** CPU time of one request in microseconds: of its acceptance, and of its execution. */
 export type RequestCost = readonly [enqueue: number, work: number];
 
-/** The same, and requests a second: accepted, and worked off. */
+/** The cost, and requests per second: accepted, and executed. */
 export type RequestFigures = readonly [...RequestCost, enqueued: number, worked: number];
 
-/** Microseconds of CPU that `work` takes for each request, and requests a second. */
+/** Returns the microseconds of CPU per request of `work`, and requests per second. */
 async function measured(work: () => Promise<unknown>): Promise<readonly [number, number]> {
   const [before, began] = [process.cpuUsage(), performance.now()];
   await work();
@@ -24,7 +24,10 @@ async function measured(work: () => Promise<unknown>): Promise<readonly [number,
   return [(user + system) / REQUESTS, (REQUESTS * 1_000) / (performance.now() - began)];
 }
 
-/** What both halves of the work cost. `consume` is called by each consumer, and returns how much it did. */
+/**
+ * Returns the cost of both parts. Each consumer calls `consume`, which returns the number of its
+ * requests.
+ */
 export async function figuresOf(
   accept: () => Promise<unknown>,
   consume: () => Promise<number>,
@@ -61,7 +64,7 @@ async function consume({ queue, results }: NetworkBackend): Promise<number> {
   }
 }
 
-/** What a backend costs. Closes it. */
+/** Returns the figures of a backend. Closes the backend. */
 export async function backendFigures(backend: NetworkBackend): Promise<RequestFigures> {
   await backend.queue.depth(QUEUE); // opens it
   try {

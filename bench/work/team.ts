@@ -3,7 +3,7 @@ import { Agent, Ensemble, Task } from "agentensemble";
 import type { Work } from "../harness/scenario.js";
 import { exportTrace } from "./trace.js";
 
-/** The agent of every task, so that none has to be made up. */
+/** The agent of every task: no agent has to be created. */
 const AGENT = new Agent({
   role: "Calculator",
   goal: "Say the right number",
@@ -14,7 +14,10 @@ export function agentTask(description: string, context: readonly AnyTask[] = [])
   return new Task({ description, agent: AGENT, context });
 }
 
-/** Runs one ensemble again and again, as a server does, and checks each output; once also that the trace holds every task. */
+/**
+ * Runs one ensemble repeatedly, as a server, and checks each output. Checks once that the trace
+ * contains every task.
+ */
 export function teamWork(
   model: ChatModel,
   options: EnsembleOptions & { readonly tasks: readonly AnyTask[] },

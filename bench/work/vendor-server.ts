@@ -3,7 +3,10 @@ import { once } from "node:events";
 
 const SERVER = new URL("../processes/openai-server.js", import.meta.url);
 
-/** Starts a server that plays OpenAI in another process, which ends with this one. Returns its address. */
+/**
+ * Starts a server that simulates OpenAI in another process. The server ends with this process.
+ * Returns its address.
+ */
 export async function vendorAddress(): Promise<string> {
   const child = fork(SERVER);
   const [port] = (await once(child, "message")) as [number]; // the server sends nothing else

@@ -1,4 +1,4 @@
-// Runs whose events the feed of a dashboard records, compared with the same runs without it.
+// Runs whose events the feed of a dashboard records, compared with the same runs without the feed.
 import type { ChatModel, Plugin } from "agentensemble";
 import { Agent, Ensemble, Task, tool } from "agentensemble";
 import { RunFeed } from "../../src/plugins/dashboard/feed/run-feed.js";
@@ -27,7 +27,10 @@ function feeding(feed: RunFeed): Plugin {
   return { name: "feeding", apply: ({ events }) => void feed.attach(events) };
 }
 
-/** CPU microseconds that the feed adds to each of `units` pieces of a run. The runs with and without it alternate, and the medians are compared. */
+/**
+ * Returns the CPU microseconds that the feed adds to each of `units` parts of a run. Runs with and
+ * without the feed alternate. Compares the medians.
+ */
 function added(tasks: readonly Task[], model: ChatModel, units: number): () => Promise<number> {
   const feed = new RunFeed({ maxRuns: 3 });
   const bare = new Ensemble({ tasks, model, workflow: "PARALLEL" });
@@ -43,7 +46,7 @@ function added(tasks: readonly Task[], model: ChatModel, units: number): () => P
   };
 }
 
-/** What a task costs more, and what a tool call does. */
+/** Returns the additional cost of a task and of a tool call. */
 export function feedCosts(
   tasks: number,
   calls: number,

@@ -1,4 +1,5 @@
-// The names in the table of features of docs/comparison.md, in use. It is compiled with the versions of the lock file, and not run.
+// Uses the names in the table of features of docs/comparison.md. Compiled with the versions of the
+// lock file, and not run.
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { interrupt, MemorySaver, StateGraph } from "@langchain/langgraph";
 import { Agent as MastraAgent } from "@mastra/core/agent";

@@ -2,7 +2,7 @@ import { Agent, run, setOpenAIAPI, setTracingDisabled, tool } from "@openai/agen
 import { CLERK, Item, letterAbout, MODEL, priceOf, QUESTION, Total, WRITER } from "./prices.js";
 
 setOpenAIAPI("chat_completions");
-setTracingDisabled(true); // else the runs are sent to OpenAI
+setTracingDisabled(true); // otherwise the runs are sent to OpenAI
 const lookUp = tool({
   name: "look_up_price",
   description: "The price of one item",

@@ -1,4 +1,4 @@
-// What all programs share: the task, the price list and the form of the result.
+// The common parts of all programs: the task, the price list and the form of the result.
 import { z } from "zod";
 
 export const MODEL = "gpt-4o-mini";
@@ -8,7 +8,7 @@ export const WRITER = "You write short and friendly letters.";
 export const Total = z.object({ euros: z.number() });
 export const Item = z.object({ item: z.string().describe("one item, in singular") });
 
-/** The price of one item. */
+/** Returns the price of one item. */
 export function priceOf(item: string): string {
   const price = new Map([
     ["lamp", 89],
@@ -18,6 +18,6 @@ export function priceOf(item: string): string {
   return `${item}: ${price} euros`;
 }
 
-/** What the second agent is asked. */
+/** Returns the prompt of the second agent. */
 export const letterAbout = (euros: number): string =>
   `Write one sentence that tells the customer the total: ${euros} euros.`;

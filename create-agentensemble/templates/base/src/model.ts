@@ -2,7 +2,10 @@ import { existsSync } from "node:fs";
 
 if (existsSync(".env")) process.loadEnvFile();
 
-/** Returns the model that the environment chooses. Without a key: one that runs offline and can only quote sentences. */
+/**
+ * Returns the model that the environment selects. Without a key, returns an offline model that can
+ * only quote sentences.
+ */
 function chosenModel(): string {
   const { AGENTENSEMBLE_MODEL, OPENAI_API_KEY, ANTHROPIC_API_KEY } = process.env;
   if (AGENTENSEMBLE_MODEL) return AGENTENSEMBLE_MODEL;

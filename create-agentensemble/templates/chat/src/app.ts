@@ -7,10 +7,11 @@ import { pageFiles } from "./page-files.js";
 /** The web application: the page, and the requests of `useChat`. */
 export async function createApp({ conversation, approvals }: Chat): Promise<Hono> {
   const handler = chatHandler(conversation, {
-    // Everybody is the same guest. A page on the internet reads a session here, and returns `undefined` without one.
+    // All visitors are the same guest. For a page on the internet, read a session here, and return
+    // `undefined` without a session.
     authenticate: () => ({ name: "guest", role: "caller", owner: "guest" }),
     reviews: approvals, // the page asks the guest
-    streams: StreamStore.inMemory(), // a page that is loaded again returns to its turn
+    streams: StreamStore.inMemory(), // a reloaded page continues its turn
   });
   const files = await pageFiles();
   const app = new Hono();

@@ -19,13 +19,16 @@ const bookTable = tool({
   execute: ({ people }) => `A table for ${people} is booked for tonight.`,
 });
 
-/** A conversation, and the approvals in it that wait for the guest. */
+/** A conversation, and its approvals that wait for the guest. */
 export interface Chat {
   readonly conversation: Conversation;
   readonly approvals: ReturnType<typeof reviewInbox>;
 }
 
-/** Makes the conversation. Its threads are kept. Tests pass a store in memory, and a plugin that replays a recorded turn. */
+/**
+ * Creates the conversation. Its threads are stored. Tests pass a store in memory, and a plugin that
+ * replays a recorded turn.
+ */
 export function createChat(
   store: ConversationStore = ConversationStore.file(".agentensemble/threads"),
   plugins: readonly Plugin[] = [],

@@ -4,7 +4,10 @@ import { standIn } from "./stand-in.js";
 
 if (existsSync(".env")) process.loadEnvFile();
 
-/** Returns the model that the environment chooses. Without a key: one that knows a few sentences. */
+/**
+ * Returns the model that the environment selects. Without a key, returns a stub with a few
+ * sentences.
+ */
 export function chosenModel(): ModelRef {
   const { AGENTENSEMBLE_MODEL, OPENAI_API_KEY, ANTHROPIC_API_KEY } = process.env;
   if (AGENTENSEMBLE_MODEL) return AGENTENSEMBLE_MODEL;

@@ -1,4 +1,5 @@
-// Records the turns that the tests replay. Run it again after a prompt or a tool has changed: npm run record
+// Records the turns that the tests replay. Run it again after a prompt or a tool has changed: npm
+// run record
 import { rm } from "node:fs/promises";
 import { ConversationStore } from "agentensemble";
 import { recordTo } from "agentensemble/replay";

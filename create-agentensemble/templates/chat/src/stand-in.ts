@@ -1,7 +1,10 @@
 import type { ChatModel } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 
-/** A model without a key and a network: it recognises two questions, and calls the tools for them. Delete it when you have a key. */
+/**
+ * A model without a key and a network. It recognises two questions, and calls the tools for them.
+ * Delete it when you have a key.
+ */
 export function standIn(): ChatModel {
   return new ScriptedModel(
     ({ messages }) => {
@@ -19,7 +22,7 @@ export function standIn(): ChatModel {
   );
 }
 
-/** An answer that arrives in pieces, as those of real models do. */
+/** Returns an answer in pieces, like the answers of real models. */
 function inPieces(text: string): { readonly chunks: readonly string[] } {
   return { chunks: text.match(/.{1,16}/gs) ?? [text] };
 }

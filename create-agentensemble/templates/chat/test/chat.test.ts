@@ -11,7 +11,7 @@ const { createChat } = await import("../src/chat.js");
 const newChat = (...plugins: readonly Plugin[]) =>
   createChat(ConversationStore.inMemory(), plugins);
 
-/** What `useChat` sends for a message of the user. */
+/** Returns the request of `useChat` for a message of the user. */
 const message = (thread: string, text: string) => ({
   method: "POST",
   headers: { "content-type": "application/json" },

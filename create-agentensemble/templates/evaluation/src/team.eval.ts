@@ -1,7 +1,10 @@
 import { contains, Dataset, defineEvaluation, recordings, scorer } from "agentensemble/evals";
 import { createTeam } from "./team.js";
 
-/** Answers calls of models from the file, and records the others. With ONLY_RECORDED no model is called: for CI. */
+/**
+ * Answers model calls from the file, and records other calls. With ONLY_RECORDED, no model is
+ * called: for CI.
+ */
 const recorded = recordings("recordings/team.jsonl", {
   onMiss: process.env["ONLY_RECORDED"] ? "fail" : "live",
 });

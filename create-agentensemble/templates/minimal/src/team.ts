@@ -4,7 +4,10 @@ import { model } from "./model.js";
 const reader = new Agent({ role: "Reader", goal: "Find what matters in a text" });
 const writer = new Agent({ role: "Writer", goal: "Write short, clear sentences" });
 
-/** Two tasks: the second one works with the result of the first. Tests pass a plugin that replays a recorded run. */
+/**
+ * Two tasks: the second task uses the result of the first. Tests pass a plugin that replays a
+ * recorded run.
+ */
 export function createTeam(plugins: readonly Plugin[] = []): Ensemble {
   const points = new Task({
     name: "points",

@@ -14,7 +14,7 @@ const writer = new Agent({
   goal: "Answer the question from the findings alone, and name the source of each statement",
 });
 
-/** One task for each source, at the same time; then one that answers from their findings. */
+/** One task for each source, in parallel. Then one task that answers from their findings. */
 export function createTeam(plugins: readonly Plugin[] = []): Ensemble {
   const findings = readdirSync(SOURCES)
     .filter((file) => file.endsWith(".md"))
@@ -34,7 +34,7 @@ export function createTeam(plugins: readonly Plugin[] = []): Ensemble {
     description: 'Answer the question "{question}" from the findings.',
     agent: writer,
     context: findings,
-    outputGuardrails: [({ raw }) => raw.length > 20], // an empty answer is refused, and asked for again
+    outputGuardrails: [({ raw }) => raw.length > 20], // an empty answer is refused and requested again
   });
   return new Ensemble({ model, workflow: "PARALLEL", tasks: [...findings, answer], plugins });
 }

@@ -4,7 +4,10 @@ import { model } from "./model.js";
 
 const clerk = new Agent({ role: "Clerk", goal: "Sum up messages of customers for the team" });
 
-/** A service: programs request its tasks over HTTP, requests wait in a queue, results are kept. */
+/**
+ * A service. Programs request its tasks over HTTP. Requests wait in a queue, and results are
+ * stored.
+ */
 export default function createService(): Ensemble {
   return new Ensemble({
     name: "desk",
