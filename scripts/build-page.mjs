@@ -1,14 +1,13 @@
-// Bundles the page of the dashboard into dist/bundle/dashboard/page/: index.html, the first script
-// and those that it loads later, one style sheet, an icon, and manifest.json, which maps the paths
-// that the server answers to the files.
+// Bundles the page of the dashboard into dist/bundle/dashboard/page/: index.html, the scripts, one
+// style sheet and an icon. `manifest.json` maps the paths of the server to the files.
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
 export const PAGE_FOLDER = "dist/bundle/dashboard/page";
 
-// The page uses the lexer of marked. The package is one file that makes a parser when it is loaded:
-// without its last statements the parser, which writes HTML, and everything else that nobody
-// imports is left out.
+// The page uses only the lexer of marked. The package is one file that creates a parser when it is
+// loaded. Without its last statements, the bundle omits the parser, which writes HTML, and all
+// other unused code.
 const lexerOnly = {
   name: "lexer-only",
   setup(bundler) {
@@ -24,7 +23,7 @@ const lexerOnly = {
   },
 };
 
-/** Options of esbuild for the page of the project in `root`. */
+/** Returns the options of esbuild for the page of the project in `root`. */
 export function pageOptions(root) {
   return {
     absWorkingDir: root,
@@ -42,20 +41,20 @@ export function pageOptions(root) {
     minify: true,
     sourcemap: false,
     metafile: true,
-    legalComments: "none", // the licences stand in NOTICE
+    legalComments: "none", // NOTICE contains the licences
     logLevel: "warning",
     plugins: [lexerOnly],
-    tsconfigRaw: {}, // the options of the compiler concern the other sources
+    tsconfigRaw: {}, // the compiler's options concern other sources
   };
 }
 
-/** Writes what stands around the bundle, by the names that the bundle got. */
+/** Writes the files around the bundle, with the file names of the bundle. */
 export function writePageFiles(root, { outputs }) {
   const names = Object.keys(outputs).map((file) => basename(file));
   const [script, { imports, cssBundle }] = Object.entries(outputs).find(
     ([, { entryPoint }]) => entryPoint === "page/src/main.tsx",
   );
-  // What the first script imports is fetched together with it.
+  // The imports of the first script are fetched together with it.
   const preloads = imports
     .filter(({ kind }) => kind === "import-statement")
     .map(({ path }) => `<link rel="modulepreload" href="${basename(path)}" />`);
@@ -66,7 +65,7 @@ export function writePageFiles(root, { outputs }) {
     .replace("</head>", `${preloads.join("\n    ")}</head>`);
   writeFileSync(join(folder, "index.html"), html);
   copyFileSync(join(root, "page/src/favicon.svg"), join(folder, "favicon.svg"));
-  // The page reads the manifest for a file that holds all of them.
+  // The page reads the manifest to create a file that contains all scripts.
   const files = {
     "/": "index.html",
     "/favicon.svg": "favicon.svg",

@@ -1,5 +1,5 @@
-// Tells whether dist/ is what the last build made of the sources: names, sizes and times of change
-// of both, kept in dist/.stamp.
+// Determines whether dist/ is the result of the current sources. dist/.stamp contains names, sizes
+// and modification times of both.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,12 +22,12 @@ function fingerprint(root) {
   return hash.digest("hex");
 }
 
-/** What the stamp of a build without a check of the types ends with. */
+/** The end of the stamp of a build without type check. */
 const UNCHECKED = " unchecked";
 
 /**
- * Returns whether no source and no output has changed since `stampBuild(root)`. A build without a
- * check of the types counts only where none is wanted.
+ * Returns whether no source and no output has changed since `stampBuild(root)`. A build without
+ * type check counts only if `isChecked` is false.
  */
 export function isBuilt(root, isChecked = true) {
   const stamp = join(root, STAMP);
@@ -36,7 +36,7 @@ export function isBuilt(root, isChecked = true) {
   return text === present || (!isChecked && text === `${present}${UNCHECKED}`);
 }
 
-/** Marks the outputs in dist/ as those of the present sources. */
+/** Marks the outputs in dist/ as the result of the current sources. */
 export function stampBuild(root, isChecked = true) {
   writeFileSync(join(root, STAMP), `${fingerprint(root)}${isChecked ? "" : UNCHECKED}`);
 }

@@ -1,6 +1,6 @@
-// Compiles everything into dist/ and bundles the packages of vendor files: for the container and
-// the hooks this makes a cold start several times faster. `--unchecked` leaves out the check of the
-// types, which is most of the work: for the first start in a fresh clone.
+// Compiles all sources into dist/ and bundles the packages of vendor files. A cold start with the
+// bundled container and hooks is several times faster. `--unchecked` omits the type check, most of
+// the work, for the first start in a fresh clone.
 import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -17,7 +17,7 @@ const esbuild = await import("esbuild");
 const { build } = esbuild;
 const { rollup } = await import("@rollup/wasm-node");
 
-// What was compiled from a file that is gone would go on being tested and shipped.
+// Removes the output of deleted sources. Otherwise it would still be tested and published.
 const output = `${root}dist/`;
 for (const file of existsSync(output)
   ? readdirSync(output, { recursive: true, encoding: "utf8" })
@@ -31,7 +31,7 @@ const compiler = fileURLToPath(import.meta.resolve("@typescript/native/package.j
   /package\.json$/,
   "bin/tsc",
 );
-// The pages are compiled for browsers; here only their types are checked.
+// The pages are compiled for browsers. Here, only their types are checked.
 const pages = ["page/tsconfig.json", "examples/chat-app/page"];
 for (const project of ["tsconfig.json", ...(isChecked ? pages : [])]) {
   const flags = isChecked ? [] : ["--noCheck"];
@@ -44,8 +44,8 @@ for (const project of ["tsconfig.json", ...(isChecked ? pages : [])]) {
 
 writeDistPackage();
 
-// Files that are nothing but exports of packages. They become these packages, which are therefore
-// no dependencies of the published package.
+// Files that only export packages. The build bundles these packages into the files: the published
+// package does not depend on them.
 const vendored = [
   "kernel/vendor",
   "util/media-vendor",
@@ -56,9 +56,9 @@ const vendored = [
   "plugins/guards/language/language-vendor",
   "evals/datasets/csv-vendor",
 ];
-// A bundle of ES modules has no `require`: what tapable requires of Node.js becomes an import, by
-// name, because bundlers of users give modules no names that nobody imports. Other packages get the
-// modules of Node.js at run time.
+// A bundle of ES modules has no `require`. The modules of Node.js that tapable requires become
+// imports by name, because bundlers of users remove unused names. Other packages load the modules
+// of Node.js at run time.
 const builtins = {
   name: "builtins",
   setup(bundler) {
@@ -78,7 +78,8 @@ const builtins = {
     }));
   },
 };
-// What a vendor file loads at its first call: within a bundle the bundler's `require` does that.
+// Packages that a vendor file loads at its first call. In a bundle, the `require` of the bundler
+// loads them.
 const lazily = {
   name: "lazily",
   setup(bundler) {
@@ -99,26 +100,25 @@ for (const file of vendored)
     format: "esm",
     target: "node20",
     sourcemap: false,
-    minifyWhitespace: true, // a third of what a process has to read before it starts
+    minifyWhitespace: true, // saves a third of the code that a process reads at its start
     legalComments: "eof",
     plugins: [builtins, lazily],
-    external: ["bufferutil", "utf-8-validate"], // which ws would take where they are installed
+    external: ["bufferutil", "utf-8-validate"], // optional packages of ws
     logLevel: "warning",
   });
 
-// What users load: few files instead of one for each module, because a process takes most of a
-// millisecond for every file it loads. Parts that several entry points share, and those that are
-// imported only when they are first needed, become files of their own. The modules themselves are
-// there for tests, under a condition of dist/package.json, so that they and the internals they
-// import are one copy.
+// The files that users load. There are few files, because a process needs most of a millisecond for
+// each file. Parts that several entry points share become separate files. Parts that are imported
+// at their first use also become separate files. Tests load the modules under a condition of
+// dist/package.json: the modules and the imported internals are then one copy.
 const { exports: entries, bin } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
 const files = [
   ...Object.values(entries).flatMap((entry) => (typeof entry === "string" ? [] : [entry.default])),
   ...Object.values(bin),
 ];
 const names = files.map((file) => file.replace(/^\.\/dist\/bundle\/(.*)\.js$/, "$1"));
-// `new Worker(new URL("./file.js", import.meta.url))`: what a thread runs becomes a part of the
-// file that starts it, as a data address. Users' bundlers would not find a file.
+// `new Worker(new URL("./file.js", import.meta.url))`: the code of a thread becomes a data address
+// in the file that starts it. Users' bundlers would not find a separate file.
 const threads = {
   name: "threads",
   async transform(code, id) {
@@ -139,9 +139,9 @@ const threads = {
     return code.replace(address, `new URL("data:text/javascript;base64,${data}")`);
   },
 };
-// Everything that the root loads at once goes into two files, one of them for who wants the
-// contracts alone: left to itself the bundler makes a file for each set of modules that some entry
-// points share, and the root would load dozens.
+// All modules that the root loads immediately become two files. One of them has only the contracts.
+// By default, the bundler creates a file for each set of modules that some entry points share. The
+// root would then load dozens of files.
 const loadedByRoot = new Set();
 const loadedByContracts = new Set();
 function visit(id, infoOf, loaded) {
@@ -165,7 +165,7 @@ const bundle = await rollup({
   plugins: [threads],
   external: (id) => !id.startsWith(".") && !isAbsolute(id),
   onwarn({ message }) {
-    throw new Error(message); // files that import each other in a circle may not even load
+    throw new Error(message); // files that import each other in a cycle may fail to load
   },
 });
 await bundle.write({

@@ -1,6 +1,6 @@
-// Installs each program of examples/apps with its lock file and the packed package, builds it,
-// starts it and asks it. Packages come from npm, which is why this is no test. Needs a build.
-// Arguments choose programs.
+// Installs each program of examples/apps with its lock file and the packed package. Builds and
+// starts each program, and sends a request. Not a test, because packages come from npm. Needs a
+// build. Arguments select programs.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -18,7 +18,7 @@ const all = readdirSync(`${root}examples/apps`, { withFileTypes: true })
   .map(({ name }) => name);
 const chosen = process.argv.length > 2 ? process.argv.slice(2) : all;
 
-/** Returns a port that is free now. */
+/** Returns a free port. */
 async function freePort() {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -28,7 +28,10 @@ async function freePort() {
   return port;
 }
 
-/** Asks as soon as the program listens. @throws Error if it ends before, or takes too long. */
+/**
+ * Sends a request when the program listens. @throws Error if the program ends before, or takes too
+ * long.
+ */
 async function ask(port, child, headers) {
   const until = performance.now() + STARTED_MS;
   for (;;) {
@@ -53,7 +56,8 @@ async function check(folder, archive, app) {
     recursive: true,
     filter: (path) => !/(?:node_modules|dist|\.next)$/.test(path),
   });
-  // Not `npm ci`: a registry may lack packages of other systems, which the lock file then lacks.
+  // Not `npm ci`: a registry may lack packages of other systems. The lock file then also lacks
+  // them.
   output(project, "npm", ["install", "--no-save", ...FLAGS, archive]);
   const built = output(project, "npm", ["run", "build"], { NEXT_TELEMETRY_DISABLED: "1" });
   assert.doesNotMatch(built.replaceAll(/^npm warn .*$/gm, ""), /\bwarn(?:ing)?\b/i);
@@ -75,7 +79,7 @@ async function check(folder, archive, app) {
     const stream = await ask(port, child, { ...headers, accept: "text/event-stream" });
     assert.match(await stream.text(), /"type":"finish".*data: \[DONE\]\n\n$/s);
   } finally {
-    if (child.exitCode === null) process.kill(-child.pid, "SIGTERM"); // npm, and what it started
+    if (child.exitCode === null) process.kill(-child.pid, "SIGTERM"); // npm and its child processes
     await ended;
   }
   console.log(`${app}: ok in ${((performance.now() - started) / 1000).toFixed(1)} s`);

@@ -1,7 +1,7 @@
-// Bundles a program that imports every entry point with webpack, Vite and bun, without a warning,
-// and runs the bundles. Runs the program as it is in Bun, in Deno, and in a project of pnpm, and
-// loads every entry point from CommonJS. No optional package is installed but the one that a thread
-// needs. The tests bundle with esbuild and rollup. docs/where-it-runs.md lists what this checks.
+// Bundles a program that imports every entry point with webpack, Vite and bun, and runs the
+// bundles. A warning is an error. Runs the unbundled program in Bun, in Deno, and in a project of
+// pnpm. Loads every entry point from CommonJS. Only the optional package of a thread is installed.
+// The tests bundle with esbuild and rollup. docs/where-it-runs.md lists these checks.
 import assert from "node:assert/strict";
 import { join } from "node:path";
 import { entryPoints, inTemporaryFolder, installPacked, output } from "./packed-project.mjs";
@@ -30,7 +30,10 @@ server.close();
 `;
 const EXPECTED = `2 ${specifiers.length}\nRun: npm install @toon-format/toon\n`;
 const PAGE = "a page";
-/** Threads get the addresses of packages, which a bundle of CommonJS can't find out. */
+/**
+ * The error of threads, which need the addresses of packages. A bundle of CommonJS can't determine
+ * them.
+ */
 const NO_PAGE = "bundle to ES modules";
 
 /** @throws AssertionError for the output of a program that is not as expected. */
@@ -39,7 +42,7 @@ function checkRun(folder, file, page, [runtime, ...args] = [process.execPath]) {
   assert.ok(text.startsWith(EXPECTED) && text.slice(EXPECTED.length).includes(page), text);
 }
 
-/** The same for a bundle, which was made without a word. */
+/** Checks a bundle in the same way. The bundler must have printed nothing. */
 function checkBundle(folder, file, page) {
   checkRun(folder, file, page);
   console.log(`${file}: runs, and was bundled without errors and warnings`);
@@ -106,7 +109,7 @@ await inTemporaryFolder((folder) => {
   }
   assert.equal(output(folder, node, ["vite.mjs"]), "", "vite");
   checkBundle(folder, join("vite", "program.js"), PAGE);
-  output(folder, node, ["node_modules/bun/install.js"]); // puts the program of this machine in its place
+  output(folder, node, ["node_modules/bun/install.js"]); // installs the program for this machine
   const told = output(folder, "node_modules/.bin/bun", [
     ...["build", "program.mjs", "--target=node", "--outfile=bun/program.mjs"],
   ]);

@@ -1,6 +1,6 @@
-// Checks the files in examples/deploy with tools of others: the manifests against the schemas in
-// test/examples/kubernetes-schemas.json, the Dockerfile with a linter, and the unit with
-// systemd-analyze where the machine has it. Installs packages in a temporary folder.
+// Checks the files in examples/deploy with other tools. Checks the manifests with the schemas in
+// test/examples/kubernetes-schemas.json, and the Dockerfile with a linter. Checks the unit with
+// systemd-analyze, if available. Installs packages in a temporary folder.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -9,14 +9,14 @@ import { join } from "node:path";
 import { inTemporaryFolder, output, root } from "./packed-project.mjs";
 
 const PACKAGES = ["yaml@2", "ajv@8", "dockerfilelint@1.8.0"];
-/** What is used of them in this process. */
+/** The installed packages that this process uses. */
 const INSTALLED = ["yaml", "ajv/dist/2020.js"];
 const ANALYZER = "systemd-analyze";
 const file = (name) => `${root}examples/deploy/${name}`;
 
 /**
- * @throws AssertionError for a manifest that a schema refuses, and where the schemas accept a
- * manifest with a mistake.
+ * @throws AssertionError for a manifest that a schema refuses, and if the schemas accept a manifest
+ * with a mistake.
  */
 function checkManifests(folder) {
   const require = createRequire(join(folder, "package.json"));
@@ -45,7 +45,7 @@ function checkManifests(folder) {
   console.log(`kubernetes.yaml: ${manifests(text).length} manifests follow their schemas`);
 }
 
-/** @throws AssertionError for what the linter finds. */
+/** @throws AssertionError with the problems of the linter. */
 function checkDockerfile(folder) {
   const linter = join(folder, "node_modules/dockerfilelint/bin/dockerfilelint");
   const { files } = JSON.parse(
@@ -58,7 +58,7 @@ function checkDockerfile(folder) {
   console.log("Dockerfile: the linter finds nothing");
 }
 
-/** @throws AssertionError for what systemd-analyze reports. */
+/** @throws AssertionError with the report of systemd-analyze. */
 function checkUnit() {
   const { error, status, stdout, stderr } = spawnSync(
     ANALYZER,

@@ -1,6 +1,6 @@
-// Installs the packed package into empty projects, with npm and with pnpm, and runs the programs of
-// the README there, without a key. With npm the types of every entry point are checked too,
-// libraries included, in a project that has none of the optional packages. Needs a build.
+// Installs the packed package into empty projects, with npm and with pnpm. Runs the programs of the
+// README there, without a key. With npm, also checks the types of every entry point and its
+// libraries, in a project without optional packages. Needs a build.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +19,8 @@ const OFFLINE = ["wink-nlp", "wink-eng-lite-web-model"];
 const keys = { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", AGENTENSEMBLE_MODEL: "" };
 
 /**
- * The programs of the README: its blocks of TypeScript, which have no types and so run as they are.
+ * Returns the programs of the README: its blocks of TypeScript. They have no types and run
+ * unchanged.
  */
 function programs() {
   const readme = readFileSync(join(root, "README.md"), "utf8");
@@ -40,7 +41,7 @@ function runPrograms(folder, manager) {
 
 await inTemporaryFolder((folder) => {
   installPacked(folder, ["@types/node@20"], {});
-  // The types of the bridge to the AI SDK are those of its package.
+  // The types of the bridge to the AI SDK come from its package.
   const entries = entryPoints().filter((entry) => entry !== "agentensemble/providers/ai-sdk");
   const compilerOptions = {
     ...{ target: "ES2023", lib: ["ES2023", "ESNext.Disposable"], module: "NodeNext" },

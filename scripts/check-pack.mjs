@@ -1,4 +1,4 @@
-// Packs a fresh copy of the package, in which nothing is built: `prepack` has to build it.
+// Packs a fresh copy of the package without a build: `prepack` must build it.
 import assert from "node:assert/strict";
 import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join, posix } from "node:path";

@@ -1,7 +1,7 @@
-// Runs the contract suites of `agentensemble/testing` and a test with `expectScore` under vitest,
-// Jest, node:test and mocha, from a project in which the package is installed, and with mocha in
-// Bun and Deno. Then runs the tests of the core in Bun and Deno. Needs a build: the chat model's
-// server is that of the tests.
+// Runs the contract suites of `agentensemble/testing` and a test with `expectScore` in a project
+// with the installed package. Uses vitest, Jest, node:test and mocha, and mocha in Bun and Deno.
+// Then runs the tests of the core in Bun and Deno. Needs a build: the chat model's server is the
+// server of the tests.
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { inTemporaryFolder, installPacked, output, root } from "./packed-project
 
 const support = (file) => JSON.stringify(`${root}dist/test/support/${file}.js`);
 
-/** Suites for what the package exports, and for what it binds, which a plugin can see. */
+/** Suites for the exports of the package, and for its bindings, which a plugin reads. */
 const SUITES = `import { MemoryStore, openai, Task, Tokens, ToolResult, tool } from "agentensemble";
 import * as suites from "agentensemble/testing";
 import { loopbackReply } from ${support("contract-replies")};
@@ -85,9 +85,7 @@ await import("./scores.test.mjs");
   "vitest.config.mjs": `export default { test: { globals: true, include: ["*.test.mjs"], testTimeout: 60_000 } };\n`,
   "jest.config.mjs": `export default { testMatch: ["<rootDir>/*.test.mjs"], testTimeout: 60_000, transform: {}, testEnvironment: "node" };\n`,
 };
-/**
- * Arguments of Node.js for each runner, and how its report gives the number of tests that passed.
- */
+/** Arguments of Node.js for each runner, and the pattern of the passed tests in its report. */
 const RUNNERS = [
   [
     "mocha",
@@ -104,8 +102,8 @@ const RUNNERS = [
 ];
 
 /**
- * Programs of other runtimes below `node_modules`, with the arguments that run a script and make it
- * import the sources, and what puts the program in place.
+ * Programs of other runtimes below `node_modules`. Each has the arguments that run a script with
+ * imports of the sources, and the script that installs the program.
  */
 const RUNTIMES = [
   ["Bun", "bun/install.js", ".bin/bun", ["--conditions=agentensemble-source"]],
@@ -126,7 +124,7 @@ const CORE = [
   ...["kernel", "contracts", "engine", "ensemble"],
   ...["plugins/agents", "plugins/workflows", "plugins/guardrails"],
 ];
-/** Counts what lives in the memory of V8 with its tools. */
+/** Tests that inspect the memory of V8 with its tools. */
 const ONLY_NODE = ["dist/test/engine/leaks.test.js"];
 const coreTests = CORE.flatMap((part) =>
   readdirSync(`${root}dist/test/${part}`, { recursive: true, encoding: "utf8" })
@@ -141,7 +139,7 @@ await inTemporaryFolder((folder) => {
     FILES,
   );
   const environment = { NO_COLOR: "1", FORCE_COLOR: "0", CI: "1" };
-  /** Runs tests and returns the number of those that passed. */
+  /** Runs tests and returns the number of passed tests. */
   const run = (what, cwd, program, args, report) => {
     const count = Number(report.exec(output(cwd, program, args, environment))?.[1] ?? 0);
     console.log(`${what}: ${count} tests passed`);

@@ -1,6 +1,6 @@
-// Packs the package and create-agentensemble, creates a project from each template with the packed
-// program, installs it with npm, runs its tests and starts it: a program has to end, a service has
-// to answer. Prints the time and the size of each.
+// Packs the package and create-agentensemble. Creates a project from each template with the packed
+// program, installs it with npm, runs its tests and starts it. A program must end, a service must
+// answer. Prints the time and the size of each.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { readdirSync } from "node:fs";
@@ -22,12 +22,12 @@ function pack(folder, target) {
   return join(target, filename);
 }
 
-/** The ports of the templates that serve, and a path of each. */
+/** The port and a path of each template with a server. */
 const SERVERS = { chat: "3917/", service: "7329/api/health/ready" };
 
 /**
- * Runs `npm start`. With an address the project serves: it has to answer there, and to end when it
- * is asked to.
+ * Runs `npm start`. A project with an address is a server: it must answer there, and end on
+ * request.
  */
 async function startProject(project, address) {
   const keys = { OPENAI_API_KEY: "", ANTHROPIC_API_KEY: "", AGENTENSEMBLE_MODEL: "" };
@@ -46,7 +46,7 @@ async function startProject(project, address) {
     await sleep(100);
     answer = await fetch(`http://127.0.0.1:${address}`).catch(() => undefined);
   }
-  process.kill(-child.pid, "SIGTERM"); // npm and what it has started
+  process.kill(-child.pid, "SIGTERM"); // npm and its child processes
   await ended;
   assert.ok(answer?.ok, `${project} answers at ${address}`);
 }

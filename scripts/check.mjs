@@ -7,7 +7,7 @@ runSteps([
 ]);
 await runAtOnce(
   [
-    // In two parts, so that they run at once.
+    // Two parts that run concurrently.
     ["lint", "npm run --silent lint -- --ignore-pattern 'test/**'"],
     ["lint of the tests", "npx eslint test"],
     ["import rules", "npm run --silent rules"],

@@ -1,8 +1,7 @@
-// Runs what takes too long for CI: all checks and the coverage, the tests on every supported
-// version of Node, the property tests with random seeds, processes that are killed, web servers,
-// bundlers and runners from npm, the speed of the page, a package of a fresh copy, servers that are
-// restarted, the measurements. Goes on after a step that fails, prints a table and fails if any
-// step failed. Arguments choose steps by the beginnings of their names.
+// Runs all checks, including the checks that take too long for CI. These use every supported
+// version of Node, random seeds, killed processes and restarted servers. Others use web servers,
+// bundlers and runners from npm. Also runs the measurements. Continues after a failed step. Prints
+// a table, and fails if any step failed. Arguments select steps by the beginnings of their names.
 import { randomInt } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -18,7 +17,7 @@ if (!Number.isSafeInteger(rounds) || rounds < 1) {
   process.exit(1);
 }
 
-/** Returns the compiled test files with property tests, and those of teams made at random. */
+/** Returns the compiled test files with property tests, and the test files of random teams. */
 function propertyTests() {
   return readdirSync(`${root}dist/test`, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".test.js"))
@@ -28,7 +27,7 @@ function propertyTests() {
     );
 }
 
-/** Runs the property tests with a seed of their own. `FUZZ_SEED` repeats what failed. */
+/** Runs the property tests with a new seed. `FUZZ_SEED` repeats a failed run. */
 function fuzz() {
   const FUZZ_SEED = String(randomInt(2 ** 31));
   return runStep(`fuzz FUZZ_SEED=${FUZZ_SEED}`, `node ${mocha} ${propertyTests().join(" ")}`, {
@@ -41,10 +40,7 @@ const measured = (script) => [
   script,
   () => runStep(script, `npm run --silent ${script}`, { limitMs: HALF_HOUR_MS }),
 ];
-/**
- * A script that installs packages of other authors in a temporary folder, or packs a copy of this
- * one.
- */
+/** Returns the step of a script that installs other packages, or packs a copy of this package. */
 const checked = (name) => [
   name,
   () => runStep(name, `node scripts/check-${name}.mjs`, { limitMs: HALF_HOUR_MS }),

@@ -1,9 +1,9 @@
-// The same task in this package and in four others: two lookups by a tool, a checked value, a
-// letter. Installs bench/compare with its lock file and the packed package in a temporary folder,
-// compiles the programs, runs each against one vendor on loopback, and prints calls, tokens and
-// lines. With `--write` the table in docs/comparison.md is renewed. The names in the table of
-// features of that page are those of src/features.ts. Needs a build. Node.js 22, which others need,
-// comes from npm. Run it: npm run ci:full -- compare
+// Compares a task in this package and in four others. The task has two lookups by a tool, a checked
+// value and a letter. Installs bench/compare with its lock file and the packed package in a
+// temporary folder. Compiles the programs, runs each with one simulated vendor on loopback, and
+// prints calls, tokens and lines. `--write` updates the table in docs/comparison.md. The names in
+// the table of features of that page are the names in src/features.ts. Needs a build. Node.js 22,
+// which other packages need, comes from npm. Run it: npm run ci:full -- compare
 import assert from "node:assert/strict";
 import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -31,7 +31,8 @@ const PACKAGES = {
 };
 
 /**
- * What a model would answer: it looks both prices up at once, adds them up, and writes the letter.
+ * Returns the answer of a model: it looks up both prices in one turn, adds them, and writes the
+ * letter.
  */
 function replyTo({ messages, tools, response_format: format }) {
   const looked = messages.filter(({ role }) => role === "tool");
@@ -53,8 +54,8 @@ function replyTo({ messages, tools, response_format: format }) {
 }
 
 /**
- * Starts the vendor. `calls` has the requests in order. Input tokens are estimated over what a
- * request says: messages, tools and format.
+ * Starts the vendor. `calls` has the requests in order. Input tokens are estimated from messages,
+ * tools and format of a request.
  */
 async function startVendor() {
   const calls = [];
@@ -100,13 +101,16 @@ function checkFeatures(folder) {
   );
 }
 
-/** Lines that are neither blank nor a comment. */
+/** Returns the number of lines that are neither blank nor a comment. */
 const linesOf = (file) =>
   readFileSync(file, "utf8")
     .split("\n")
     .filter((line) => !/^\s*(?:\/\/.*)?$/.test(line)).length;
 
-/** Runs a program of the comparison. @throws AssertionError for another result than all have. */
+/**
+ * Runs a program of the comparison. @throws AssertionError for a result that differs from the
+ * expected result.
+ */
 async function measure(folder, node, name) {
   const { calls, url, server } = await startVendor();
   const guard = `--require=${root}dist/test/support/loopback-only.js`;

@@ -1,5 +1,5 @@
-// Runs test files with mocha in the runtime that executes this script: the program of mocha starts
-// in Node.js only. Prints `<number> passing`.
+// Runs test files with mocha in the runtime that executes this script. The program of mocha starts
+// only in Node.js. Prints `<number> passing`.
 import { resolve } from "node:path";
 import Mocha from "mocha";
 import { mochaHooks } from "../dist/test/support/root-hooks.js";

@@ -1,6 +1,6 @@
-// Teams with a scripted model that together show everything the page of the dashboard draws:
-// parallel tasks, a delegation, tools, a guardrail, a review, corrections, phases, a loop, a state
-// machine, many tasks, a budget. `npm run page` serves them; nothing is connected to.
+// Teams with a scripted model for all views of the page of the dashboard. They have parallel tasks,
+// a delegation, tools, a guardrail, a review and corrections. They also have phases, a loop, a
+// state machine, many tasks and a budget. `npm run page` serves them. No connection is opened.
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   Agent,
@@ -17,7 +17,7 @@ import { budget } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 import { z } from "zod";
 
-/** A scripted model that takes its time and writes word by word. */
+/** A scripted model with delays that streams its answers word by word. */
 class SlowModel {
   provider = "demo";
   #script;
@@ -57,8 +57,8 @@ class SlowModel {
 }
 
 /**
- * Whether a text stands in the system prompt or in the task itself, which comes behind the outputs
- * of others.
+ * Returns whether a text is in the system prompt or in the task. The task follows the outputs of
+ * other tasks.
  */
 function isAsked({ messages }, text) {
   const [system, user] = messages.map(({ content }) => JSON.stringify(content));
@@ -204,7 +204,7 @@ function briefing(pace) {
   };
 }
 
-/** A tool call that a person has to allow, with a schema for edits. */
+/** A tool call that a person must approve, with a schema for edits. */
 function refundDesk(pace) {
   const refund = tool({
     name: "refund",
@@ -247,7 +247,7 @@ function refundDesk(pace) {
   return { name: "refund-desk", tasks: [sort, settle] };
 }
 
-/** A task whose answers never fit its schema. */
+/** A task whose answers never match its schema. */
 function contractReview(pace) {
   const answer = '{ "clauses": [ { "no": "4.2", "kind": "confidentiality" } ], "party": "Globex" }';
   const model = new SlowModel("gpt-demo", pace, (request) =>
@@ -358,7 +358,7 @@ function supportBot(pace) {
   return { name: "support", graph: new Graph({ name: "support", states, start: "triage", edges }) };
 }
 
-/** More tasks than the graph draws one by one. */
+/** More tasks than the graph draws as separate nodes. */
 function digest(pace, count) {
   const parts = Array.from(
     { length: count },
@@ -391,8 +391,8 @@ const PRICES = {
 };
 
 /**
- * The teams by name: the options of an ensemble, and what to run it with.
- * @param pace 1 for the speed of a model; 0 for none of its delays.
+ * Returns the teams by name: the options of an ensemble, and the inputs of its run.
+ * @param pace 1: the speed of a model. 0: no delays.
  * @param plugins of every team, for instance the dashboard.
  */
 export function demoTeams({ pace = 1, plugins = [], tasks = 400 } = {}) {

@@ -1,10 +1,10 @@
 // Renders the pages of the dashboard with the demo teams, in Chromium: `node
 // --conditions=agentensemble-source scripts/dashboard-pictures.mjs [folder] [--readme]
-// [--only=runs,graph] [--beside=folder]`, after `npm run build`. Each page is rendered at 1440 and
-// 390 px, in light and dark colours; `--readme` renders the two pictures of the README into
-// docs/pictures instead. `--beside=folder` puts each page next to its draft: a page of that folder
-// with the name in DRAFTS, whose `data-theme` selects the colours. AE_CHROMIUM names another
-// Chromium. Nothing is connected to but this machine.
+// [--only=runs,graph] [--beside=folder]`, after `npm run build`. Renders each page at 1440 and 390
+// px, in light and dark colours. `--readme` instead renders the two pictures of the README into
+// docs/pictures. `--beside=folder` shows each page next to its draft: a page of that folder with
+// the name in DRAFTS. `data-theme` selects the colours of a draft. AE_CHROMIUM is the path of
+// another Chromium. Connects only to this machine.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -41,11 +41,11 @@ const only = args
 const drafts = args.find((arg) => arg.startsWith("--beside="))?.slice(9);
 const folder = args.find((arg) => !arg.startsWith("--")) ?? join(root, "dist/pictures");
 
-/** The pages by name: address, and what is done there before the picture. */
+/** Returns the pages by name: the address, and the actions before the picture. */
 function pagesOf(ids) {
   const run = (name, query) => `#/runs/${ids.get(name)}?${query}`;
   return {
-    reviews: ["#/reviews", editRefund], // first, as reviews expire
+    reviews: ["#/reviews", editRefund], // first, because reviews expire
     runs: ["#/runs"],
     filter: [`#/runs?q=${encodeURIComponent("state:done tag:env=staging")}`],
     compare: [
@@ -161,7 +161,7 @@ async function chats(board) {
   await chat.thread("opening-hours", { owner: "ada" }).send("When are you open?");
 }
 
-/** A service with work and a schedule. Returns what ends it. */
+/** Starts a service with work and a schedule. Returns a function that ends it. */
 async function kitchen(board) {
   const cook = new Task({ description: "Cook {context}", handler: () => "soup" });
   const ensemble = new Ensemble({
@@ -188,14 +188,14 @@ async function editRefund(page) {
   await page.getByRole("button", { name: "changes" }).click();
 }
 
-/** Starts every team, and waits until what can end has ended and the others wait for a review. */
+/** Starts every team. Waits until each run has ended or waits for a review. */
 async function runTeams(board, url) {
   for (const { name, make } of demoTeams({ pace: 0.3, plugins: [board] }))
     board.register(name, make());
   const handles = demoTeams({ pace: 0.3, plugins: [board] }).map(({ make, inputs, tags }) =>
     make().stream(inputs, { tags }),
   );
-  for (const { output } of handles) output.catch(() => undefined); // one of them fails on purpose
+  for (const { output } of handles) output.catch(() => undefined); // one run fails intentionally
   for (;;) {
     const { runs } = await (await fetch(new URL("/api/runs", url))).json();
     if (runs.length === handles.length && runs.every(({ state }) => state !== "running"))
@@ -204,13 +204,13 @@ async function runTeams(board, url) {
   }
 }
 
-/** Renders a page; `options`: of a dashboard without runs, by itself. */
+/** Renders a page. `options`: the options of a separate dashboard without runs. */
 async function picture(context, url, [hash, act, options]) {
   const other = options && dashboard({ port: 0, ...options });
   const page = await context.newPage();
   await page.goto(new URL(`/${hash}`, (await other?.listen()) ?? url).href);
   await page.getByText(options?.token === undefined ? "Live" : "needs a token").waitFor();
-  await sleep(600); // layout and what is fetched
+  await sleep(600); // for layout and requests
   await act?.(page, other);
   await sleep(200);
   const bytes = await page.screenshot();
@@ -230,7 +230,7 @@ async function draftPicture(context, name, colorScheme) {
   return bytes;
 }
 
-/** One picture with both, the draft on the left. */
+/** Returns one picture of both, with the draft on the left. */
 async function sideBySide(left, right) {
   const page = await browser.newPage({ viewport: { width: 2_900, height: 900 } });
   const images = [left, right].map((bytes) => `data:image/png;base64,${bytes.toString("base64")}`);
@@ -248,8 +248,8 @@ if (!existsSync(executablePath)) {
   process.exit(1);
 }
 /**
- * Renders all wanted pages in one size and colour, of teams that have just run: their reviews wait
- * for minutes only.
+ * Renders all selected pages in one size and colour. Runs the teams first, because their reviews
+ * wait only for minutes.
  */
 async function render(target, { name, width, height }, colorScheme) {
   const board = dashboard({ port: 0 });

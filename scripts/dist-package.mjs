@@ -1,6 +1,6 @@
-// Writes dist/package.json: what `agentensemble` is for the compiled tests, examples and
-// benchmarks. With the condition "agentensemble-source" they get the compiled modules, otherwise
-// the bundle that users get. The published package has the bundle only.
+// Writes dist/package.json: the package `agentensemble` for the compiled tests, examples and
+// benchmarks. With the condition "agentensemble-source", they load the compiled modules. Otherwise
+// they load the bundle that users load. The published package contains only the bundle.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 

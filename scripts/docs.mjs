@@ -1,6 +1,6 @@
-// Serves the site over docs/ on this machine, and renews it when a page changes: `npm run docs`.
-// The first time it installs the packages of the site, which have a lock file in site/. `npm run
-// docs -- --build` builds the site into site/.out and checks it in Chromium instead.
+// Serves the site of docs/ on this machine, and updates it when a page changes: `npm run docs`. The
+// first call installs the packages of the site by the lock file in site/. `npm run docs -- --build`
+// builds the site into site/.out and checks it in Chromium instead.
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { runStep } from "./steps.mjs";

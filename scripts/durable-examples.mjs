@@ -1,8 +1,8 @@
-// Runs each compiled example as it is, with its runs kept by durable(): once to its end, once
-// killed after a random entry of its journal and then again. All must end as without a journal:
-// same outputs, same totals. Prints a table; fails if one differs. Arguments choose examples by the
-// beginnings of their names; FUZZ_SEED repeats the kills of an earlier run; with
-// DURABLE_EXAMPLE_KILLS=all each entry but the last one is a kill.
+// Runs each compiled example unchanged, with its runs stored by durable(). Runs it once to its end.
+// Then kills it after a random entry of its journal, and runs it again. All runs must end as
+// without a journal: same outputs, same totals. Prints a table. Fails if a run differs. Arguments
+// select examples by the beginnings of their names. FUZZ_SEED repeats the kills of an earlier run.
+// DURABLE_EXAMPLE_KILLS=all: kills after each entry except the last.
 import { spawnSync } from "node:child_process";
 import { createHash, randomInt } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
@@ -14,10 +14,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const LIMIT_MS = 180_000;
 const seed = process.env.FUZZ_SEED ?? String(randomInt(2 ** 31));
 
-/**
- * Examples that are left out, with the reason. Those that use durable() by themselves kill their
- * own processes.
- */
+/** Excluded examples, with the reason. Examples that use durable() kill their own processes. */
 const EXCLUDED = {
   "23-memory-across-runs.js": "its store is in memory, and empty in a new process",
   "25-human-review.js":
@@ -33,13 +30,13 @@ const EXCLUDED = {
     "it repeats an evaluation, whose runs have the same ids and are answered by the journal",
 };
 
-/** What would lead an example to a real model. */
+/** Variables that would make an example use a real model. */
 const CLEARED =
   /^(OPENAI|ANTHROPIC)_|^AGENTENSEMBLE_MODEL$|^NODE_OPTIONS$|^NODE_V8_COVERAGE$|^DEBUG$/;
 
 /**
- * One process of an example. Returns the ends of its runs by id, how many entries it wrote, and
- * what was wrong.
+ * Runs one process of an example. Returns the ends of its runs by id, the number of written
+ * entries, and the problem.
  */
 function play(example, folder, { journal, kill, name, resumes = false }) {
   const ends = join(folder, `${name}.jsonl`);
@@ -69,7 +66,7 @@ function play(example, folder, { journal, kill, name, resumes = false }) {
   return { runs, entries, status, signal, stderr };
 }
 
-/** The entries after which a process is killed: from 1, and not after the last one. */
+/** Returns the entries after which a process is killed: from 1, without the last entry. */
 function killsOf(example, entries) {
   if (process.env.DURABLE_EXAMPLE_KILLS === "all")
     return Array.from({ length: entries - 1 }, (_, i) => i + 1);
@@ -85,7 +82,7 @@ function differenceOf(expected, { runs, status, signal, stderr }) {
   return at < 0 ? undefined : `${runs[at].slice(0, 600)}\n  instead of ${expected.runs[at].slice(0, 600)}`; // prettier-ignore
 }
 
-/** Kills the example after an entry, and runs it again. Returns what is wrong. */
+/** Kills the example after an entry, and runs it again. Returns the problem. */
 function killedAt(kill, { example, folder, plain }) {
   const journal = join(folder, `killed-${kill}`);
   const killed = play(example, folder, { name: `killed-${kill}`, journal, kill });

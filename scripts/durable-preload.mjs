@@ -1,10 +1,10 @@
-// Loaded before an example with `--import`: keeps every run of it with durable(), under ids that
-// are the same in each process, and writes the end of each run to DURABLE_EXAMPLE_ENDS.
-// DURABLE_EXAMPLE is the folder of the journal; without it runs are not kept. DURABLE_EXAMPLE_KILL
-// is the number of the entry after which the process ends. Scripted models answer by the number of
-// the call, which starts again in a new process: a process that keeps no runs writes its answers
-// and failures to DURABLE_EXAMPLE_ANSWERS, and one with DURABLE_EXAMPLE_RESUMES answers the same
-// requests from there.
+// Loaded before an example with `--import`. Stores every run of the example with durable(), under
+// ids that are equal in each process. Writes the end of each run to DURABLE_EXAMPLE_ENDS.
+// DURABLE_EXAMPLE is the folder of the journal. If it is not set, runs are not stored.
+// DURABLE_EXAMPLE_KILL is the number of the entry after which the process ends. Scripted models
+// answer by the number of the call, which begins again in a new process. A process that stores no
+// runs therefore writes its answers and failures to DURABLE_EXAMPLE_ANSWERS. A process with
+// DURABLE_EXAMPLE_RESUMES answers the same requests from this file.
 import { randomUUID } from "node:crypto";
 import { appendFileSync, readFileSync } from "node:fs";
 import {
@@ -25,7 +25,7 @@ const {
   DURABLE_EXAMPLE_RESUMES: resumes,
 } = process.env;
 const last = Number(process.env.DURABLE_EXAMPLE_KILL ?? Infinity);
-/** Ids that a program makes by itself differ in each process. */
+/** Ids that a program creates. They differ in each process. */
 const RANDOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const known = new WeakSet();
 let runs = 0;
@@ -38,13 +38,13 @@ function journal() {
     await append.apply(kept, args);
     if (++entries >= last) {
       process.kill(process.pid, "SIGKILL");
-      await new Promise(() => undefined); // the signal comes in a moment
+      await new Promise(() => undefined); // the signal arrives shortly
     }
   };
   return kept;
 }
 
-/** The answers to a request, and its failures, the first one first. */
+/** The answers and failures of each request, in order. */
 const recorded = new Map();
 if (resumes !== undefined)
   for (const line of readFileSync(answers, "utf8").split("\n").filter(Boolean)) {
@@ -56,8 +56,8 @@ const keyOf = ({ provider, modelId }, { messages, tools = [] }) =>
   JSON.stringify([provider, modelId, messages, tools.map(({ name }) => name)]);
 
 /**
- * The next answer to a request in the record; `undefined` if there is none. @throws ModelCallError
- * where the model had failed.
+ * Returns the next recorded answer to a request. Returns `undefined` if there is none.
+ * @throws ModelCallError if the model failed at this place.
  */
 function recordedAnswer(request) {
   const known = recorded.get(request);
@@ -77,7 +77,7 @@ function keepFailure(request, error) {
   throw error;
 }
 
-/** The model, which gives the same answer to the same request in each process. */
+/** Returns the model with equal answers to equal requests in each process. */
 function sameInEachProcess(model) {
   const { provider, modelId, capabilities } = model;
   const stream = async function* (request, ...rest) {
@@ -120,7 +120,7 @@ function sameInEachProcess(model) {
 const observer = definePlugin({
   name: "ends-of-runs",
   bind(bind) {
-    // Turns of conversations ask for the id of their run.
+    // Turns of conversations request the id of their run.
     const next = (use) => (use === "run" ? `example-${++runs}` : randomUUID());
     bind.single(Tokens.IdGenerator, { override: true }).toConstantValue({ next });
   },

@@ -1,6 +1,7 @@
-// Installs Express, Fastify and Hono in a temporary folder and asks the handlers of
-// `agentensemble/http` through each, as docs/http.md describes them, and as the route handlers of
-// Next.js are called. Packages come from npm, which is why this is no test. Run it after a build.
+// Installs Express, Fastify and Hono in a temporary folder. Sends requests to the handlers of
+// `agentensemble/http` through each of them, as docs/http.md describes. Also calls the handlers in
+// the form of Next.js route handlers. Not a test, because packages come from npm. Run it after a
+// build.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -39,7 +40,7 @@ const desk = new Conversation({
 const chats = chatHandler(desk, { authenticate });
 const handlers = { "/api/run": runs, "/api/chat": chats };
 
-/** Starts a listener on loopback. Returns its port and how to close it. */
+/** Starts a listener on loopback. Returns its port and a function that closes it. */
 async function listen(server) {
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   const close = () => {
@@ -49,7 +50,9 @@ async function listen(server) {
   return { port: server.address().port, close };
 }
 
-/** The servers, by name, each as its page shows it. Each serves every handler at its path. */
+/**
+ * The servers by name, in the form of their documentation. Each serves every handler at its path.
+ */
 function serversOf(load) {
   const mounted = (app) => {
     for (const [path, handler] of Object.entries(handlers)) app.use(path, toNodeListener(handler));
@@ -84,8 +87,8 @@ function serversOf(load) {
       return listen(createServer(toNodeListener(async (request) => app.fetch(request))));
     },
     "route handlers of Next.js": () => {
-      // Next.js itself needs a project that it compiles. It calls the export that is named as the
-      // method, with a web request and a context.
+      // Next.js needs a project that it compiles. It calls the export with the name of the method,
+      // with a web request and a context.
       const routes = Object.entries(handlers).map(([path, handler]) => [
         path,
         { GET: handler, POST: handler, DELETE: handler },
@@ -116,7 +119,7 @@ function asking(port, handlerPath) {
     });
 }
 
-/** Asks a chat everything that a server could get in the way of. */
+/** Sends all requests to a chat that a server could impair. */
 async function checkChat(port) {
   const ask = asking(port, "/api/chat");
   const id = `a/b ${port}`; // a server must not decode or shorten the path
@@ -137,7 +140,7 @@ async function checkChat(port) {
   assert.equal((await ask(at)).status, 404);
 }
 
-/** Asks for runs everything that a server could get in the way of. */
+/** Sends all requests for runs that a server could impair. */
 async function checkRuns(port) {
   const ask = asking(port, "/api/run");
   const plain = await ask("", { body: { a: 1 } });

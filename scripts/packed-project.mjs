@@ -1,5 +1,5 @@
-// Makes projects of users: a temporary folder in which the package is installed as npm would
-// publish it, together with other packages.
+// Creates projects of users: temporary folders with the installed package, as npm would publish it,
+// and other packages.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -9,8 +9,8 @@ import { fileURLToPath } from "node:url";
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Runs a program in `cwd` and returns its output, that of both streams. @throws Error with the
- * output where it fails.
+ * Runs a program in `cwd` and returns the output of both streams.
+ * @throws Error with the output if the program fails.
  */
 export function output(cwd, program, args, env = {}) {
   const { status, stdout, stderr, error } = spawnSync(program, args, {
@@ -27,7 +27,7 @@ export function output(cwd, program, args, env = {}) {
   return `${stdout}${stderr}`;
 }
 
-/** The end of an output, without the long lines of bundles. */
+/** Returns the end of an output, without the long lines of bundles. */
 function shortened(text) {
   return text
     .split("\n")
@@ -36,7 +36,7 @@ function shortened(text) {
     .join("\n");
 }
 
-/** Makes a temporary folder, calls `work` with its path and removes the folder. */
+/** Creates a temporary folder, calls `work` with its path, then removes the folder. */
 export async function inTemporaryFolder(work) {
   const folder = mkdtempSync(join(realpathSync(tmpdir()), "agentensemble-"));
   try {
@@ -47,8 +47,8 @@ export async function inTemporaryFolder(work) {
 }
 
 /**
- * Makes a project with `files` in `folder` and installs the package and `packages`. Returns the
- * packed package. No installed package runs a script. Needs a build.
+ * Creates a project with `files` in `folder`, and installs the package and `packages`. Returns the
+ * packed package. Installed packages run no scripts. Needs a build.
  */
 export function installPacked(folder, packages, files) {
   const all = { "package.json": '{ "private": true, "type": "module" }', ...files };

@@ -1,8 +1,8 @@
-// Measures the page of the dashboard in Chromium, after `npm run build`: the first paint, a run of
-// 10,000 tasks, its filter and scrolling, and frames while 300 tasks a second end. `node
-// --conditions=agentensemble-source scripts/page-speed.mjs [visits]`; default 7 visits. Medians.
-// AE_CHROMIUM names another Chromium. Fails if a goal is missed. The program with the runs is this
-// process, so both share the machine.
+// Measures the page of the dashboard in Chromium, after `npm run build`. Measures the first paint,
+// and a run of 10,000 tasks with its filter and scrolling. Also measures frames while 300 tasks per
+// second end. `node --conditions=agentensemble-source scripts/page-speed.mjs [visits]`. Default: 7
+// visits. Prints medians. AE_CHROMIUM is the path of another Chromium. Fails if a goal is missed.
+// This process also executes the runs: both share the machine.
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Ensemble, Task } from "agentensemble";
@@ -12,7 +12,7 @@ import { chromium } from "playwright-core";
 const TASKS = 10_000;
 const LIVE_TASKS = 1_500;
 const PER_SECOND = 300;
-/** Until the first task of a paced run ends: the page is open by then. */
+/** Time until the first task of a paced run ends. The page is open before. */
 const WAIT_MS = 4_000;
 const VIEWS = ["graph", "timeline", "tasks"];
 const visits = Number(process.argv[2] ?? 7);
@@ -63,7 +63,7 @@ const browser = await chromium.launch({
   ],
 });
 
-/** What the first row or node of a view is. */
+/** The selectors of the first row or node of each view. */
 const FIRST = { graph: "a.node", timeline: "[role=row] *", tasks: "[role=row] *" };
 
 /**

@@ -1,6 +1,6 @@
-// For work on the page of the dashboard: serves it with the demo teams, and builds it again after
-// each change of its sources (load the page again to see it). `npm run page -- --port 7400 --pace
-// 0.2` chooses the port and the speed of the models; pace 1 is that of a real one.
+// For development of the page of the dashboard. Serves the page with the demo teams, and builds it
+// again after each change of its sources. Reload the page after a change. `npm run page -- --port
+// 7400 --pace 0.2` sets the port and the speed of the models. Pace 1 is the speed of a real model.
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { extname, join } from "node:path";
@@ -38,7 +38,7 @@ const TYPES = {
   ".svg": "image/svg+xml",
 };
 
-/** A file of the page as it is now; `undefined` for other paths. */
+/** Returns the current file of the page. Returns `undefined` for other paths. */
 function pageFile(path) {
   const folder = join(root, PAGE_FOLDER);
   const { files } = JSON.parse(readFileSync(join(folder, "manifest.json"), "utf8"));

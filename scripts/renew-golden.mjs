@@ -1,5 +1,5 @@
-// Rewrites the golden traces in test/fixtures/golden from the build. Read their diff: it is what
-// users of the files will see.
+// Rewrites the golden traces in test/fixtures/golden from the build. Read their diff: it shows the
+// change for users of the files.
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TRACED, goldenOf, goldenPath } from "../dist/test/plugins/observability/trace/golden.js";

@@ -1,6 +1,6 @@
-// Runs the compiled examples, dist/examples/NN-*.js, one after the other, or only those whose names
-// begin with an argument (`npm run example -- 01`). Fails when one exits with an error, hangs, or
-// when there is none to run.
+// Runs the compiled examples, dist/examples/NN-*.js, in sequence. Arguments select examples by the
+// beginnings of their names (`npm run example -- 01`). Fails if an example exits with an error or
+// hangs, or if no example matches.
 import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { runSteps } from "./steps.mjs";

@@ -7,8 +7,8 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const MINUTE_MS = 60_000;
 
 /**
- * Runs a command: a line for the shell, or a list of program and arguments. `limitMs: 0` sets no
- * limit. Returns its name, exit code, end in words and seconds.
+ * Runs a command: a line for the shell, or a list of program and arguments. `limitMs: 0`: no limit.
+ * Returns its name, exit code, a description of its end, and seconds.
  */
 export function runStep(name, command, { env = process.env, limitMs = 10 * MINUTE_MS } = {}) {
   const options = { cwd: root, stdio: "inherit", timeout: limitMs, env };
@@ -25,8 +25,8 @@ export function runStep(name, command, { env = process.env, limitMs = 10 * MINUT
 }
 
 /**
- * Runs `steps`, pairs of a name and a command, and ends the process at the first that fails or
- * takes half an hour.
+ * Runs `steps`, pairs of a name and a command. Ends the process if a step fails or takes half an
+ * hour.
  */
 export function runSteps(steps) {
   for (const [name, command] of steps) {
@@ -36,14 +36,14 @@ export function runSteps(steps) {
 }
 
 /**
- * Runs one command of `runAtOnce`. Resolves when it has ended and its output is printed as a whole.
+ * Runs one command of `runAtOnce`. Resolves when it has ended and its complete output is printed.
  */
 async function runInBackground([name, command], stop) {
   const started = performance.now();
   const child = spawn(command, { cwd: root, shell: true, detached: true });
   const kill = () => {
     try {
-      process.kill(-child.pid, "SIGKILL"); // the shell and what it started
+      process.kill(-child.pid, "SIGKILL"); // the shell and its child processes
     } catch {
       // It has ended.
     }
@@ -66,8 +66,8 @@ async function runInBackground([name, command], stop) {
 }
 
 /**
- * Runs `steps`, pairs of a name and a command for the shell, `atOnce` at a time. The first that
- * fails or takes ten minutes ends the others and the process.
+ * Runs `steps`, pairs of a name and a command for the shell, `atOnce` at a time. If a step fails or
+ * takes ten minutes, ends all steps and the process.
  */
 export async function runAtOnce(steps, atOnce) {
   const waiting = [...steps];

@@ -1,6 +1,6 @@
-// Writes test/architecture/public-api.json: the names that each entry point exports, as a test pins
-// them. `--print` only shows them. Needs a build. TypeScript's checker follows the declaration
-// files, so that `export *` counts as well.
+// Writes test/architecture/public-api.json: the names that each entry point exports. A test
+// compares these names with the package. `--print` only prints them. Needs a build. TypeScript's
+// checker follows the declaration files, including `export *`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import ts from "typescript";
@@ -22,7 +22,7 @@ const program = ts.createProgram(
 );
 const checker = program.getTypeChecker();
 
-/** All names of a declaration file, types included. */
+/** Returns all names of a declaration file, including types. */
 function namesOf(file) {
   const module = checker.getSymbolAtLocation(program.getSourceFile(file));
   return checker.getExportsOfModule(module).map((symbol) => symbol.getName());

@@ -3,8 +3,7 @@
 import { WebSocket } from "ws";
 
 /**
- * A message of the measured process: open pages at an address, show a run, stop reading, or wait
- * for an entry.
+ * A message of the measured process: open pages, show a run, stop reading, or wait for an entry.
  */
 type Order =
   | { readonly url: string; readonly pages: number }

@@ -135,8 +135,8 @@ async function growthOfFramework(): Promise<number> {
 }
 
 /**
- * A message with an image of 1 MB. Measures the cost of a turn relative to the vendor's client, and
- * the memory that a tool loop keeps for each request.
+ * A message with an image of 1 MB. Measures the cost of a turn relative to the vendor's client.
+ * Also measures the memory that a tool loop keeps for each request.
  */
 export const filesScenario: Scenario = {
   id: "files",

@@ -19,8 +19,8 @@ interface Call {
 }
 
 /**
- * Returns the minimum cost of hooks: one tap on each hook of a pair, an abort check, and a store
- * for the logger. Tokens pass a synchronous hook.
+ * Returns the minimum code of hooks. It has one tap on each hook of a pair, an abort check, and a
+ * store for the logger. Tokens pass a synchronous hook.
  */
 function hooked(): Around {
   const { signal } = new AbortController();

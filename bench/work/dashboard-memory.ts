@@ -36,10 +36,7 @@ export async function idlePage(pageCount: number): Promise<number> {
   return kilobytes;
 }
 
-/**
- * Returns the kB of heap that the dashboard keeps for a task of an ended run, with or without a
- * model call.
- */
+/** Returns the kB of heap that the dashboard keeps for a task of an ended run. */
 export async function keptTask(tasks: number, runs: number, isAgent: boolean): Promise<number> {
   await using board = dashboard({ port: 0 });
   const team = Array.from({ length: tasks }, (_, n) =>

@@ -41,8 +41,7 @@ function team(tasks: readonly Task[], plugins: readonly Plugin[], model: ChatMod
 }
 
 /**
- * Returns the cost of the journal in microseconds of CPU, for each task with a handler and for each
- * model call.
+ * Returns the cost of the journal in CPU microseconds, per task with a handler and per model call.
  */
 export function overheads(count: number): () => Promise<{ perTask: number; perCall: number }> {
   const sides = [[], [kept()]].flatMap((plugins) =>

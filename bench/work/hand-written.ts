@@ -10,8 +10,8 @@ export function conversation(prompt: string): ChatMessage[] {
 }
 
 /**
- * Executes a task without the framework: a prompt with the outputs on which it depends, and one
- * call of the model.
+ * Executes a task without the framework: builds a prompt with the required outputs, and calls the
+ * model once.
  */
 export async function handTask(
   model: ChatModel,
