@@ -24,7 +24,7 @@ export interface AlertOptions {
   readonly on?: readonly AlertReason[] | undefined;
   /** Names of ensembles whose runs cause alerts. Default: all runs. */
   readonly ensembles?: readonly string[] | undefined;
-  /** Hosts and networks that are allowed although they are not public. Default: none. */
+  /** Hosts and networks that are allowed even though they are not public. Default: none. */
   readonly allow?: AllowedTargets | undefined;
   /** Time limit of one attempt in milliseconds. Default 10,000. */
   readonly timeoutMs?: number | undefined;
@@ -40,14 +40,14 @@ interface AlertBody {
   readonly ensemble: string;
   readonly state: RunSummary["state"];
   readonly tags: RunSummary["tags"];
-  /** The process that reports the run, if it is another one. */
+  /** The process that reports the run. Absent for this process. */
   readonly process?: string | undefined;
   /** The page of the run. */
   readonly link: string;
   readonly error?: RunSummary["error"];
-  /** Of `over-budget`: the limit. */
+  /** The limit. Set for `over-budget`. */
   readonly limit?: string | undefined;
-  /** Of `waiting`: the review, if a person is asked. */
+  /** The review, if a person is asked. Set for `waiting`. */
   readonly reviewId?: string | undefined;
 }
 
@@ -77,8 +77,8 @@ const EVENTS: readonly EventType[] = [
   "run_suspended",
 ];
 /**
- * Events that another process reports later than this cause no alert, because a board that starts
- * receives the runs of hours.
+ * Maximum age in milliseconds of an event of another process that causes an alert. When a board
+ * starts, it receives the runs of several hours.
  */
 const LATE_MS = 60 * 60_000;
 /** Maximum number of undelivered alerts per receiver. Further alerts are dropped. */
@@ -107,7 +107,10 @@ function webhookOf(
   return { hosts: [hostOf(what, url)], secret, allow, timeoutMs, maxAttempts };
 }
 
-/** The host of an address, without its port. @throws ValidationError for another address */
+/**
+ * Returns the host of an address, without its port.
+ * @throws ValidationError for an invalid address
+ */
 function hostOf(what: string, url: unknown): string {
   const parsed = typeof url === "string" && URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username !== "")
@@ -122,11 +125,11 @@ interface AlertParts {
   readonly feed: RunFeed;
   readonly clock: Clock;
   readonly ids: Pick<IdGenerator, "next">;
-  /** The address of a page of the board. */
+  /** Returns the address of a page of the board. */
   readonly link: (page: string) => string;
 }
 
-/** One receiver. */
+/** Sends alerts to one receiver. */
 class AlertReceiver {
   readonly #options: AlertOptions;
   readonly #sender: WebhookSender;
@@ -159,7 +162,8 @@ class AlertReceiver {
     this.#isFailing = true;
     const { url } = this.#options;
     const { href, origin } = new URL(url);
-    const shown = problem.replaceAll(url, origin).replaceAll(href, origin); // the path may contain a secret
+    // The path may contain a secret.
+    const shown = problem.replaceAll(url, origin).replaceAll(href, origin);
     emitProcessWarning(`dashboard: an alert to ${origin} was not delivered: ${shown}`);
   }
 }
@@ -170,14 +174,17 @@ export class Alerts {
   readonly #receivers: readonly AlertReceiver[];
   readonly #closing = new AbortController();
 
-  /** The options were checked by `checkAlerts`. */
+  /** `checkAlerts` has checked the options. */
   constructor(options: readonly AlertOptions[], parts: AlertParts) {
     this.#parts = parts;
     this.#receivers = options.map((one) => new AlertReceiver(one, parts.clock));
     if (options.length > 0) parts.feed.listen({ onEntry: (log) => this.#received(log) });
   }
 
-  /** Watches the runs of a kernel, after the feed. Returns a function that stops watching. */
+  /**
+   * Subscribes to the runs of a kernel, after the feed. Returns a function that ends the
+   * subscription.
+   */
   attach(events: EventStream): () => void {
     if (this.#receivers.length === 0) return () => undefined;
     return events.on(
@@ -195,7 +202,7 @@ export class Alerts {
     );
   }
 
-  /** A run of another process has received an entry. */
+  /** Called when a run of another process has received an entry. */
   #received(log: RunLog): void {
     if (log.origin === undefined) return;
     const { type, at } = log.entry(log.n, "slim");
@@ -208,7 +215,7 @@ export class Alerts {
       at,
       ...(typeof reviewId === "string" && { reviewId: `${log.origin.process}/${reviewId}` }),
       ...(typeof limit === "string" && { limit }),
-      // equal when a restarted board receives the entry again
+      // the id is the same when a restarted board receives the entry again
       id: createHash("sha256")
         .update(JSON.stringify([log.runId, log.n, at]))
         .digest("hex"),

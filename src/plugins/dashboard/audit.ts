@@ -31,7 +31,7 @@ export class AuditLog {
     this.#store = o.store?.appendAudit === undefined ? undefined : o.store;
   }
 
-  /** An error of `onAudit` or of the store becomes a process warning. */
+  /** Adds an entry. An error of `onAudit` or of the store is reported as a process warning. */
   add(entry: Omit<AuditEntry, "at">): void {
     const whole = Object.freeze({ at: this.#clock.now().toISOString(), ...entry });
     this.#entries.push(whole);
@@ -47,7 +47,8 @@ export class AuditLog {
   }
 
   /**
-   * `before`: the `next` of the previous page. Without it the page begins with the newest entry.
+   * Returns a page of entries. `before` is the `next` of the previous page. Without it, the page
+   * begins with the newest entry.
    * @throws the errors of the store
    */
   async page(before?: number): Promise<AuditPage> {

@@ -7,7 +7,7 @@ import { ValidationError } from "../../contracts/errors.js";
 interface MountParts {
   readonly settings: DashboardSettings;
   isClosed(): boolean;
-  /** Listens on the dashboard's own port. */
+  /** Starts the dashboard's own listener. */
   listen(): Promise<string>;
   /** Ends the dashboard's own listener if it has this port. */
   leave(port: number): Promise<void>;
@@ -19,7 +19,7 @@ interface MountParts {
 /** A service whose listener serves the board. */
 interface MountedBoard {
   readonly server: BoardServer;
-  /** `undefined` until the service listens. */
+  /** `undefined` until the service is listening. */
   place: { readonly url: string; readonly port: number } | undefined;
 }
 
@@ -47,7 +47,10 @@ export class BoardMounts {
     return [...this.#mounted].find(({ place }) => place?.port === port)?.place?.url;
   }
 
-  /** See `HttpMount.mount`. @throws ValidationError for options that do not fit the service; DashboardError */
+  /**
+   * See `HttpMount.mount`.
+   * @throws ValidationError for options that do not fit the service; DashboardError
+   */
   async mount(address: MountAddress): Promise<MountedHttp | undefined> {
     const { settings, isClosed, listen, leave, serve } = this.#parts;
     const { port, hasPort } = settings;
@@ -56,7 +59,8 @@ export class BoardMounts {
       await listen(); // the service opens no port
       return undefined;
     }
-    if (hasPort && (port !== address.port || port === 0)) return undefined; // the service has a port
+    // The service already has a port.
+    if (hasPort && (port !== address.port || port === 0)) return undefined;
     requireFit(settings, address);
     const server = await serve({
       service: address.service,
@@ -96,7 +100,11 @@ export class BoardMounts {
   }
 }
 
-/** @throws ValidationError for options that have no effect on the listener of a service, or admit other machines without access control */
+/**
+ * Checks the options of the dashboard.
+ * @throws ValidationError for options that have no effect on the listener of a service, or admit
+ * other machines without access control
+ */
 function requireFit(settings: DashboardSettings, { host, isReachable }: MountAddress): void {
   if (settings.hasHost && settings.host !== host)
     throw new ValidationError(

@@ -41,9 +41,9 @@ import { BaselineChanges } from "./stores/baseline-changes.js";
 import { BoardRuns } from "./stores/board-runs.js";
 import { BoardTraces } from "./stores/board-traces.js";
 
-/** `run_planned` is among the first entries of a log. */
+/** Number of first entries of a log that are searched for `run_planned`. */
 const PLANNED_WITHIN = 10;
-/** Fields whose texts leave the process without contents: names, no sentences. */
+/** Fields whose texts leave the process even without contents. They are names, not sentences. */
 const NAMES: ReadonlySet<string> = new Set([
   "name",
   "process",
@@ -114,7 +114,7 @@ export class Board {
       readonly clock: Clock;
       readonly ids: IdGenerator;
       readonly plugin: Plugin;
-      /** The address of a page of the dashboard. */
+      /** Returns the address of a page of the dashboard. */
       readonly link: (page: string) => string;
       readonly limits: BoardLimits;
     },
@@ -153,7 +153,8 @@ export class Board {
   }
 
   /**
-   * The views of the plugins of all attached kernels. Of two with the same name, the first counts.
+   * The views of the plugins of all attached kernels. Of two views with the same name, the first is
+   * used.
    */
   get panels(): readonly DashboardPanel[] {
     if (!this.settings.contents) return []; // they show the state of a plugin for a run
@@ -161,7 +162,7 @@ export class Board {
     return all.filter(({ name }, i) => all.findIndex((one) => one.name === name) === i);
   }
 
-  /** The number of conversations whose threads can be read, those of other processes included. */
+  /** The number of conversations whose threads can be read, including those of other processes. */
   get conversations(): number {
     return this.chats.all.length + this.processes.conversations.length;
   }
@@ -171,7 +172,7 @@ export class Board {
     return [...this.#services];
   }
 
-  /** Adds a service that starts. It is removed when it has stopped. */
+  /** Adds a service that starts. The service is removed when it has stopped. */
   addService(service: Service): void {
     this.#services.add(service);
     void service.closed.then(() => this.#services.delete(service));
@@ -218,7 +219,7 @@ export class Board {
     kernel.kept = all(Tokens.KeptRuns);
   }
 
-  /** Removes a kernel. Its runs stay. */
+  /** Removes a kernel. Its runs are kept. */
   detach(events: EventStream): void {
     for (const stop of this.#kernels.get(events)?.stops ?? []) stop();
     this.#kernels.delete(events);
@@ -242,9 +243,9 @@ export class Board {
   }
 
   /**
-   * Returns the part of a value that may leave the process, as JSON data: texts without secrets,
-   * and only names without contents. `hidesFields`: also without the values of fields named like a
-   * secret.
+   * Returns the part of a value that may leave the process, as JSON data. Texts have no secrets.
+   * Without contents, only names remain. With `hidesFields`, the values of fields that are named
+   * like a secret are also removed.
    */
   shownValue(value: unknown, o: { readonly hidesFields?: boolean } = {}): unknown {
     const given = o.hidesFields === true ? this.#redactor.redactValue(value) : value;
@@ -265,7 +266,7 @@ export class Board {
     return this.#changes.countsOf(runId, run);
   }
 
-  /** Returns false if no such run is in progress in this process. */
+  /** Cancels a run. Returns false if no such run is in progress in this process. */
   cancel(runId: string, reason: string): boolean {
     const run = this.#running.get(runId);
     run?.cancel(new RunCancelledError(reason));
@@ -273,8 +274,8 @@ export class Board {
   }
 
   /**
-   * Removes all kernels, writes unsaved entries, and disposes the store. Does not wait for a store
-   * that does not respond.
+   * Removes all kernels, writes unsaved entries, and disposes of the store. Does not wait for a
+   * store that does not respond.
    */
   async close(): Promise<void> {
     for (const events of [...this.#kernels.keys()]) this.detach(events);

@@ -27,7 +27,7 @@ import {
 } from "../shared/http/listening-names.js";
 
 /**
- * The permissions of a user. `viewer`: sees everything. `reviewer`: also answers reviews.
+ * The permissions of a user. `viewer`: reads everything. `reviewer`: also answers reviews.
  * `operator`: also starts, cancels and removes runs. `reporter`: a process that may only report its
  * runs.
  */
@@ -64,8 +64,8 @@ export interface DashboardOptions {
   /** Several users, each with a token. Not allowed together with `token`. */
   readonly users?: readonly DashboardUser[] | undefined;
   /**
-   * Returns the sender of a request, determined from the request's headers. If it returns
-   * `undefined` or fails, the request is refused. Not allowed together with `token` and `users`.
+   * Returns the principal of a request, determined from the headers. If it returns `undefined` or
+   * fails, the request is refused. Not allowed together with `token` and `users`.
    */
   readonly authenticate?: Authenticate | undefined;
   /**
@@ -91,13 +91,13 @@ export interface DashboardOptions {
   /** A store of runs, in addition to the last 100 runs in memory. Default: none. */
   readonly store?: RunStore | undefined;
   /**
-   * Whether contents leave the process. `false`: clients receive only names, structure, times,
-   * tokens and cost, but no prompts, responses, arguments and results. Default true.
+   * Whether contents leave the process. If `false`, clients receive names, structure, times, tokens
+   * and cost, but no prompts, responses, arguments and results. Default true.
    */
   readonly contents?: boolean | undefined;
   /**
-   * When models are streamed for the page: while a person watches the task (`"watched"`, the
-   * default), always (`true`), or never (`false`).
+   * When models are streamed for the page. `"watched"` (default): while a person views the task.
+   * `true`: always. `false`: never.
    */
   readonly tokens?: "watched" | boolean | undefined;
   /**
@@ -105,7 +105,9 @@ export interface DashboardOptions {
    * Default 5.
    */
   readonly maxConcurrentRuns?: number | undefined;
-  /** Whether the listener keeps the process alive. Default false: only an open page does. */
+  /**
+   * Whether the listener keeps the process alive. Default false: only an open page keeps it alive.
+   */
   readonly keepAlive?: boolean | undefined;
   /**
    * Webhooks that receive a signed message when a run fails, exceeds its budget or waits for a

@@ -37,8 +37,8 @@ export interface Dashboard extends Plugin {
   /** Number of pages and other clients connected over the socket. */
   readonly pages: number;
   /**
-   * Listens now, not only at the start of the first kernel, unless a service already serves the
-   * dashboard. Returns `url`.
+   * Starts to listen now, not only at the start of the first kernel. Has no effect if a service
+   * already serves the dashboard. Returns `url`.
    *
    * @throws DashboardError for a port in use, and after `close()`; ValidationError with `port:
    * false`.
@@ -48,8 +48,8 @@ export interface Dashboard extends Plugin {
    * Offers an ensemble under its name, so that users can start it from the page. Adds this plugin
    * to the ensemble if its kernel does not have it.
    *
-   * @throws ValidationError for a name other than that of the ensemble, for a name in use, and for
-   * a kernel that has booted without this plugin.
+   * @throws ValidationError for a name in use or a name other than that of the ensemble. Also for a
+   * kernel that has booted without this plugin.
    */
   register(name: string, runnable: Runnable, options?: Registration): this;
   /**
@@ -91,10 +91,10 @@ export interface DashboardParts {
 
 /**
  * Serves a web page and an API for the current runs and the waiting reviews, inside the process.
- * Listens on `http://localhost:7329` from the start of the first kernel. Without the option `port`,
- * an ensemble with `shareTasks`, `shareTools`, `shareRun` or `schedules` does not open this port:
- * the service that its `start()` opens serves the dashboard. Other machines have access only if the
- * options set a host and access control.
+ * Listens on `http://localhost:7329` from the start of the first kernel. An ensemble with
+ * `shareTasks`, `shareTools`, `shareRun` or `schedules` does not open this port if `port` is not
+ * set. The service that its `start()` opens then serves the dashboard. Other machines have access
+ * only if the options set a host and access control.
  *
  * @throws ValidationError for an invalid option, and for a public host without access control.
  */
@@ -261,7 +261,7 @@ class LiveDashboard implements Dashboard {
     }
   }
 
-  /** The address of a page, without a token. */
+  /** Returns the address of a page, without a token. */
   #linkTo(page: string): string {
     const board = this.#settings.publicUrl ?? this.url?.replace(/\/(?:#.*)?$/, "") ?? "";
     return `${board}/#/${page}`;
@@ -346,7 +346,7 @@ class LiveDashboard implements Dashboard {
   }
 }
 
-/** Advice for an unavailable port: a free one. */
+/** Returns the advice for an unavailable port: a free port. */
 async function portAdvice(cause: unknown, host: string): Promise<string> {
   const { code } = cause as { readonly code?: unknown };
   if (code !== "EADDRINUSE") return "Choose another host or port.";

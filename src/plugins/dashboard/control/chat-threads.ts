@@ -48,7 +48,7 @@ export class RegisteredChats {
     return this.#byName.get(name);
   }
 
-  /** @throws ValidationError */
+  /** Adds a conversation. @throws ValidationError */
   add(name: string, chat: ChatThreads, options: ConversationRegistration): void {
     const what = "dashboard registerConversation()";
     if (!isRegisteredName(name))

@@ -57,7 +57,7 @@ const NAME = /^[\w-]{1,64}$/;
 
 export const NAME_RULE = "1 to 64 letters, digits, - and _";
 
-/** Whether a text is a valid name of a registration. */
+/** Returns whether a text is a valid name of a registration. */
 export function isRegisteredName(name: unknown): boolean {
   return typeof name === "string" && NAME.test(name);
 }
@@ -74,7 +74,10 @@ export class Registrations {
     return this.#byName.get(name);
   }
 
-  /** `plugin` is added to an ensemble whose kernel does not have it. @throws ValidationError */
+  /**
+   * Adds an ensemble. `plugin` is added to an ensemble whose kernel does not have it.
+   * @throws ValidationError
+   */
   add(
     name: string,
     runnable: Runnable,
@@ -144,7 +147,8 @@ export function startable(registered: RegisteredEnsemble): StartableEnsemble {
 }
 
 /**
- * Each variable without a value of the ensemble is a required text. Code may read further inputs.
+ * Returns the schema of the inputs. Each variable without a value of the ensemble is a required
+ * text. Code may read further inputs.
  */
 function formOfNames(names: readonly string[] | undefined, filled: Inputs): JsonSchema {
   if (names === undefined) return { type: "object", additionalProperties: true };

@@ -69,7 +69,10 @@ export class RunStarts {
     this.#ensembles.delete(runId);
   }
 
-  /** Starts a run once for each key. @throws HttpRefusal 409 for another body with a known key; as `start` */
+  /**
+   * Starts a run once for each key.
+   * @throws HttpRefusal 409 for another body with a known key; the errors of `start`
+   */
   keyed(
     key: RequestKey | undefined,
     start: () => Promise<RunAcceptedBody>,
@@ -94,8 +97,8 @@ export class RunStarts {
   }
 
   /**
-   * Checks the inputs and starts a run. @throws HttpRefusal 422 for inputs that do not fit, 429
-   * while too many runs are in progress
+   * Checks the inputs and starts a run.
+   * @throws HttpRefusal 422 for invalid inputs, 429 while too many runs are in progress
    */
   async start({
     ensemble,
@@ -129,7 +132,8 @@ export class RunStarts {
       this.#ensembles.set(runId, ensemble);
       isStarted = true;
       // The failure of the run is reported by its events.
-      void untilRunEnds(async () => runnable.run(inputs as never, { ...options, runId })) // checked by explain()
+      // Checked by explain().
+      void untilRunEnds(async () => runnable.run(inputs as never, { ...options, runId }))
         .then(end)
         .catch(() => undefined);
       return { runId, status: "ACCEPTED", ensemble, tasks: tasks.length, workflow };
@@ -139,7 +143,7 @@ export class RunStarts {
   }
 }
 
-/** Resolves when a run has ended, successfully or not, even if it throws synchronously. */
+/** Resolves when a run has ended, successfully or not, even if `run` throws synchronously. */
 async function untilRunEnds(run: () => Promise<unknown>): Promise<void> {
   await run().catch(() => undefined);
 }
@@ -156,7 +160,9 @@ export async function explainedInputs(runnable: Runnable, inputs: Inputs): Promi
   }
 }
 
-/** Returns the problems of inputs, by path; `undefined` for an error about something else. */
+/**
+ * Returns the problems of inputs, by path. Returns `undefined` for an error about something else.
+ */
 function problemsIn(error: AgentEnsembleError): InputProblems | undefined {
   if (PromptTemplateError.isInstance(error))
     return Object.fromEntries(error.missingVariables.map((name) => [name, "is missing"]));

@@ -15,14 +15,14 @@ export interface ServiceRun {
   readonly timeoutMs: number | undefined;
 }
 
-/** Whether a service executes runs of its whole ensemble. */
+/** Returns whether a service executes runs of its whole ensemble. */
 export function sharesRuns(service: Service): boolean {
   return service.entry().capabilities.some(({ type }) => type === "RUN");
 }
 
 /**
- * Queues a run in the storage of a service: one of its processes executes it. @throws HttpRefusal
- * 429 while the queue is full, 503 where the storage fails
+ * Queues a run in the storage of a service. One of the processes of the service executes the run.
+ * @throws HttpRefusal 429 while the queue is full, 503 if the storage fails
  */
 export async function queueRun(
   { backend, name }: Service,

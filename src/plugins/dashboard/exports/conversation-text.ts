@@ -6,7 +6,7 @@ import { JsonObject } from "../protocol/json-object.js";
 /** A part of a conversation: its title and its text. */
 type TitledText = readonly [title: string, text: string];
 
-/** A text with the images and files of its entry, one line each. */
+/** Returns a text with the images and files of its entry, one line each. */
 function withPartLines(entry: JsonObject, text: string): string {
   return [...(text === "" ? [] : [text]), ...partLines(entry.raw("parts"))].join("\n");
 }

@@ -10,8 +10,8 @@ const LINKS: { readonly [K in Dag["edges"][number]["kind"]]: { text?: string; do
   };
 
 /**
- * Returns the plan of a run as a Mermaid flowchart. Solid arrows carry outputs; dotted arrows are
- * order.
+ * Returns the plan of a run as a Mermaid flowchart. Solid arrows pass outputs. Dotted arrows only
+ * define the order.
  */
 export function planText(dag: Dag | undefined): string {
   const chart = new Flowchart();

@@ -2,17 +2,17 @@ import { isSecretVariable } from "../../../util/redaction/secret-shapes.js";
 
 /**
  * Maximum number of characters of one unbroken word that are held back. Tokens and keys are
- * shorter; images in an answer are longer.
+ * shorter. Images in an answer are longer.
  */
 const LONGEST_WORD = 16_384;
 
 /**
- * A long text is redacted again once it has grown by this fraction: the cost of a redaction grows
- * with the text.
+ * The growth after which a long text is redacted again, as a fraction. The cost of a redaction
+ * grows with the text.
  */
 const GROWTH = 1 / 1_024;
 
-/** The length of the last word of printable ASCII characters. */
+/** Returns the length of the last word of printable ASCII characters. */
 function lastWordLength(text: string): number {
   const least = Math.max(0, text.length - LONGEST_WORD);
   let start = text.length;
@@ -25,8 +25,8 @@ function isInWord(code: number): boolean {
 }
 
 /**
- * Returns the number of characters at the end of a growing text that may begin a secret: its last
- * unbroken word, and the length of the longest secret of several words in the environment.
+ * Returns the number of characters at the end of a growing text that may begin a secret. These are
+ * its last unbroken word, and the length of the longest secret of several words.
  */
 function heldBack(text: string, longestPhrase: number): number {
   return Math.max(lastWordLength(text), longestPhrase);

@@ -11,22 +11,22 @@ const MAX_TEXTS = 4_096;
 const LONGEST_TEXT = 100;
 /** The maximum length of a chain of causes. */
 const MAX_CAUSES = 8;
-/** Fields that entries omit: the log has the run, and entries have numbers. */
+/** Fields that entries omit. The log has the run id, and entries have their own numbers. */
 const LEFT_OUT = new Set(["v", "seq", "runId", "type", "at"]);
 
-/** Creates the two forms of the entries of one run: redacted JSON data. */
+/** Creates the two forms of the entries of one run. Both are redacted JSON data. */
 export interface EntryEncoder {
   /** Converts the texts of summaries and snapshots. */
   readonly shown: ShownTexts;
   slim(n: number, event: EnsembleEvent): LogEntry;
   full(n: number, event: EnsembleEvent): LogEntry;
-  /** The text of a streamed answer. */
+  /** Returns the shown text of a streamed answer. */
   text(text: string): string;
 }
 
 /**
- * `contents: false` keeps names, numbers and structure, and omits the texts of tasks, models, tools
- * and people.
+ * Returns an encoder. With `contents: false`, it keeps names, numbers and structure, and omits the
+ * texts of tasks, models, tools and people.
  */
 export function entryEncoder(redactor: Redactor, contents: boolean): EntryEncoder {
   const name = remembered((text) => redactor.redactText(text));
@@ -39,7 +39,8 @@ export function entryEncoder(redactor: Redactor, contents: boolean): EntryEncode
     : { name, text: () => "", value: () => ({}) };
   const slim = (n: number, event: EnsembleEvent): LogEntry =>
     boardFields(event) === undefined
-      ? slimNumbered(n, event as EnsembleEvent & Readonly<Record<string, unknown>>, shown) // read by names
+      ? // Read by names.
+        slimNumbered(n, event as EnsembleEvent & Readonly<Record<string, unknown>>, shown)
       : slimEntry(numbered(n, event), shown);
   return {
     shown,
@@ -49,7 +50,7 @@ export function entryEncoder(redactor: Redactor, contents: boolean): EntryEncode
   };
 }
 
-/** Caches the last results of a function: names and short descriptions occur in many entries. */
+/** Caches the last results of a function. Names and short descriptions occur in many entries. */
 function remembered(work: (text: string) => string): (text: string) => string {
   const known = new Map<string, string>();
   return (text) => {
@@ -63,7 +64,7 @@ function remembered(work: (text: string) => string): (text: string) => string {
   };
 }
 
-/** The names that the protocol has in addition to those of the kernel. */
+/** Returns the fields that the protocol has in addition to those of the kernel. */
 function boardFields({ type, at, runId }: EnsembleEvent): object | undefined {
   switch (type) {
     case "ensemble_started":
@@ -91,13 +92,13 @@ function fullEntry(entry: LogEntry, redactor: Redactor): LogEntry {
   return { n, at, type, ...Object.fromEntries(kept) };
 }
 
-/** Redacts a text by its content, also if its field is named like a secret, such as `token`. */
+/** Redacts a text by its content, even if its field is named like a secret, such as `token`. */
 function redactedField(value: unknown, redactor: Redactor): unknown {
   if (typeof value === "string") return redactor.redactText(value);
   return value instanceof Error ? errorData(value, redactor) : redactor.redactValue(value);
 }
 
-/** An error with its causes as data. */
+/** Returns an error with its causes as data. */
 function errorData(error: Error, redactor: Redactor, left = MAX_CAUSES): object {
   const { code, hint } = error as { readonly code?: unknown; readonly hint?: unknown };
   return {

@@ -1,12 +1,12 @@
 import type { EnsembleEvent, Ev } from "../../../contracts/events.js";
 
 type UsageEvent = Ev<"usage_recorded">;
-/** All fields of the event, so that none is forgotten. */
+/** All fields of the event, so that the compiler reports a missing field. */
 type AllFields = { readonly [Name in keyof Required<UsageEvent>]: UsageEvent[Name] };
 
 /**
- * Returns an event in the form in which it takes little memory. V8 stores an object with as many
- * copied fields as `usage_recorded` as a table of 1.6 kB.
+ * Returns an event in a form that takes little memory. V8 stores an object with as many copied
+ * fields as `usage_recorded` as a table of 1.6 kB.
  */
 export function keptEvent(event: EnsembleEvent): EnsembleEvent {
   if (event.type !== "usage_recorded") return event;

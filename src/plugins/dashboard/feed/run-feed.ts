@@ -9,29 +9,41 @@ import { longestSecretPhrase } from "./answer-text.js";
 import { RunLog } from "./run-log.js";
 
 export interface RunFeedOptions {
-  /** The maximum number of runs in memory. The oldest run that has ended is removed first. Default 100. */
+  /**
+   * The maximum number of runs in memory. The oldest run that has ended is removed first. Default
+   * 100.
+   */
   readonly maxRuns?: number | undefined;
   /** The maximum number of entries of a run that are kept with their texts. Default 200,000. */
   readonly maxEntries?: number | undefined;
-  /** `false`: the feed has only structure, times, token counts and cost. Default true. */
+  /**
+   * Whether the feed has contents. If `false`, it has only structure, times, token counts and cost.
+   * Default true.
+   */
   readonly contents?: boolean | undefined;
-  /** When models are streamed: while a task is watched (default), always (`true`) or never (`false`). */
+  /**
+   * When models are streamed. `"watched"` (default): while a task is watched. `true`: always.
+   * `false`: never.
+   */
   readonly tokens?: "watched" | boolean | undefined;
 }
 
 /** Callbacks of a listener to a feed. */
 export interface FeedListener {
-  /** An entry was appended to a log. */
+  /** Called when an entry was appended to a log. */
   readonly onEntry?: ((log: RunLog) => void) | undefined;
-  /** The model of a task has produced more text; see `RunLog.answerAfter`. */
+  /** Called when the model of a task has produced more text. See `RunLog.answerAfter`. */
   readonly onToken?: ((log: RunLog, taskId: string) => void) | undefined;
-  /** A model is about to be called. Subscribed to only while a listener has this callback, because each event holds the whole conversation. Not an entry. */
+  /**
+   * Called before a call of a model. Subscribed to only while a listener has this callback, because
+   * each event has the whole conversation. Not an entry.
+   */
   readonly onMessages?: ((log: RunLog, event: Ev<"llm_iteration_started">) => void) | undefined;
-  /** A run was removed from memory. */
+  /** Called when a run was removed from memory. */
   readonly onRemoved?: ((log: RunLog) => void) | undefined;
-  /** A person removed a run, from memory and from the store. */
+  /** Called when a person has removed a run from memory and from the store. */
   readonly onDeleted?: ((runId: string) => void) | undefined;
-  /** The summary of a log changed without an entry. */
+  /** Called when the summary of a log has changed without an entry. */
   readonly onMarked?: ((log: RunLog) => void) | undefined;
 }
 
@@ -77,7 +89,10 @@ const ENTRIES: readonly EventType[] = [
   "run_warning",
 ];
 
-/** The logs of the runs of any number of kernels. Keeps references to events, and encodes an event only when it is read. */
+/**
+ * The logs of the runs of any number of kernels. Stores references to events. An event is encoded
+ * only when it is read.
+ */
 export class RunFeed {
   readonly #o: RunFeedOptions;
   readonly #logs = new Map<string, RunLog>();
@@ -108,7 +123,7 @@ export class RunFeed {
     return this.#logs.get(runId);
   }
 
-  /** Records the runs of a kernel. Returns a function that stops this. */
+  /** Records the runs of a kernel. Returns a function that ends the recording. */
   attach(events: EventStream): () => void {
     const { tokens = "watched" } = this.#o;
     const stops = [events.on((event, redactor) => this.#take(event, redactor), { only: ENTRIES })];
@@ -129,7 +144,10 @@ export class RunFeed {
     };
   }
 
-  /** Adds a listener. The first error that a callback throws becomes a process warning. Returns a function that removes the listener. */
+  /**
+   * Adds a listener. The first error that a callback throws is reported as a process warning.
+   * Returns a function that removes the listener.
+   */
   listen(listener: FeedListener): () => void {
     this.#listeners.add(listener);
     const reads = listener.onMessages !== undefined;
@@ -142,7 +160,10 @@ export class RunFeed {
     };
   }
 
-  /** Registers a viewer of a task, so that models are streamed. Returns a function that removes the viewer. */
+  /**
+   * Registers a viewer of a task, so that models are streamed. Returns a function that removes the
+   * viewer.
+   */
   watch(): () => void {
     this.#watchers++;
     let isOver = false;
@@ -152,7 +173,7 @@ export class RunFeed {
     };
   }
 
-  /** Appends a `run_warning` to the log of a run. `at`: an ISO instant. */
+  /** Appends a `run_warning` to the log of a run. `at` is an ISO instant. */
   warn(runId: string, message: string, at: string): void {
     const log = this.#logs.get(runId);
     if (log === undefined) return;
@@ -170,7 +191,7 @@ export class RunFeed {
     return true;
   }
 
-  /** Removes a run and all its data. Its log has ended if it is in this process. */
+  /** Removes a run and all its data. A run of this process must have ended. */
   delete(runId: string): void {
     this.remove(runId);
     this.#tell((listener) => listener.onDeleted?.(runId));
@@ -197,10 +218,14 @@ export class RunFeed {
     }
   }
 
-  /** Whether an event belongs to a second execution of a run, which was refused. The first one continues. */
+  /**
+   * Returns whether an event belongs to a second execution of a run, which was refused. The first
+   * execution continues.
+   */
   #isRefusal(event: EnsembleEvent): boolean {
     const { type, runId } = event;
-    const wasRefused = this.#refused === runId && type === "ensemble_completed"; // follows at once
+    // This event follows the refusal at once.
+    const wasRefused = this.#refused === runId && type === "ensemble_completed";
     this.#refused = type === "run_failed" && event.code === "AE_RUN_IN_USE" ? runId : undefined;
     return wasRefused || this.#refused !== undefined;
   }
@@ -222,7 +247,8 @@ export class RunFeed {
    */
   receive(log: RunLog, entry: LogEntry): void {
     const ofRun = "ensembleId" in entry ? { ensembleId: log.runId } : {};
-    const event = { ...entry, v: 1, seq: -1, runId: log.runId, ...ofRun } as unknown; // of the type that it names
+    // Of the type that it names.
+    const event = { ...entry, v: 1, seq: -1, runId: log.runId, ...ofRun } as unknown;
     log.append(event as EnsembleEvent);
     log.check();
     this.#tell((listener) => listener.onEntry?.(log));
@@ -242,7 +268,7 @@ export class RunFeed {
     this.#tell((listener) => listener.onRemoved?.(log));
   }
 
-  /** The summary of a log has changed without an entry. */
+  /** Called when the summary of a log has changed without an entry. */
   marked(log: RunLog): void {
     this.#tell((listener) => listener.onMarked?.(log));
   }
@@ -292,7 +318,7 @@ export class RunFeed {
     for (const listener of this.#listeners) this.#guarded(() => tell(listener));
   }
 
-  /** An error in the feed does not affect the run. */
+  /** Executes `work`. An error in the feed does not affect the run. */
   #guarded(work: () => void): void {
     try {
       work();

@@ -17,7 +17,9 @@ export interface AnswerPlace {
 export interface RunLogOptions {
   readonly redactor: Redactor;
   readonly contents: boolean;
-  /** Beyond this number the texts of the oldest entries are removed. */
+  /**
+   * Maximum number of entries with texts. Beyond it, the texts of the oldest entries are removed.
+   */
   readonly maxEntries: number;
   /** See `longestSecretPhrase`. */
   readonly longestPhrase: number;
@@ -26,12 +28,12 @@ export interface RunLogOptions {
 }
 
 /**
- * The log of one run in memory: references to its events, and the resulting state. Entries are
- * redacted and encoded on their first read. All readers share the texts.
+ * The log of one run in memory. It has references to the events of the run, and the resulting
+ * state. Entries are redacted and encoded on their first read. All readers share the texts.
  */
 export class RunLog {
   readonly runId: string;
-  /** Whether later runs of the ensemble are compared with this one. */
+  /** Whether later runs of the ensemble are compared with this run. */
   isBaseline = false;
   readonly #events: EnsembleEvent[] = [];
   readonly #reducer: NumberedReducer;
@@ -58,7 +60,7 @@ export class RunLog {
     });
   }
 
-  /** The number of the last entry; -1 before the first. */
+  /** The number of the last entry. -1 before the first entry. */
   get n(): number {
     return this.#events.length - 1;
   }
@@ -68,7 +70,7 @@ export class RunLog {
     return this.#ended || this.origin?.isLost === true;
   }
 
-  /** The origin of the run, if it is another process. */
+  /** The origin of the run. `undefined` for a run of this process. */
   get origin(): RunOrigin | undefined {
     return this.#o.origin;
   }
@@ -100,7 +102,10 @@ export class RunLog {
     return this.#snapshot.text;
   }
 
-  /** The JSON of an entry: slim for views of the run, full for views of a task and for stores. */
+  /**
+   * Returns the JSON of an entry. Views of the run use the slim form. Views of a task and stores
+   * use the full form.
+   */
   text(n: number, form: "slim" | "full"): string {
     const texts = form === "slim" ? this.#slim : this.#full;
     let text = texts.get(n);
@@ -112,8 +117,8 @@ export class RunLog {
   }
 
   /**
-   * An entry as data. Trimmed entries have no texts, and `trimmed` is true. @throws RangeError for
-   * a number that the log does not have.
+   * Returns an entry as data. Trimmed entries have no texts, and `trimmed` is true.
+   * @throws RangeError for a number that the log does not have.
    */
   entry(n: number, form: "slim" | "full"): LogEntry {
     const event = this.#events[n];
@@ -124,16 +129,16 @@ export class RunLog {
   }
 
   /**
-   * Returns an event that is no entry of the log, as data: with the number of the last entry, and
-   * redacted.
+   * Returns an event that is not an entry of the log, as redacted data. It has the number of the
+   * last entry.
    */
   passed(event: EnsembleEvent): LogEntry {
     return this.#encoder.full(this.n, event);
   }
 
   /**
-   * Returns the role and the description of a task in their shown form; `undefined` for a task that
-   * has not begun and is not in the plan.
+   * Returns the role and the description of a task in their shown form. Returns `undefined` for a
+   * task that has not begun and is not in the plan.
    */
   named(
     taskId: string,
@@ -145,12 +150,13 @@ export class RunLog {
     );
   }
 
-  /** Returns the task of an entry; `undefined` for an entry without a task. */
+  /** Returns the task of an entry. Returns `undefined` for an entry without a task. */
   taskOf(n: number): string | undefined {
-    return (this.#events[n] as { readonly taskId?: string } | undefined)?.taskId; // of most types
+    // Most types have this field.
+    return (this.#events[n] as { readonly taskId?: string } | undefined)?.taskId;
   }
 
-  /** Numbers of the entries of a task, in order. */
+  /** Returns the numbers of the entries of a task, in order. */
   numbersOf(taskId: string): readonly number[] {
     return this.#events.flatMap((_, n) => (this.taskOf(n) === taskId ? [n] : []));
   }
@@ -166,8 +172,9 @@ export class RunLog {
   }
 
   /**
-   * Returns the part of the answer of a task that a reader lacks, as an entry of type `token`, or
-   * `undefined`. It has the number of the last entry, because parts of answers are no entries.
+   * Returns the part of the answer of a task that a reader does not have, as a `token` entry.
+   * Returns `undefined` if there is none. The entry has the number of the last entry, because parts
+   * of answers are not entries.
    */
   answerAfter(
     taskId: string,
@@ -203,7 +210,7 @@ export class RunLog {
     answer.add(token);
   }
 
-  /** Checks that the last entry can be shown. @throws an error for one that can't */
+  /** Checks that the last entry can be shown. @throws an error if it can't */
   check(): void {
     void this.#state;
     this.entry(this.n, "slim");
@@ -229,7 +236,10 @@ export class RunLog {
     if (this.#events.length - this.#trimmed > this.#o.maxEntries) this.trim(this.#trimmed + 1);
   }
 
-  /** The state after the last entry. Entries are applied when the state is read, so that a run without a reader costs less. */
+  /**
+   * The state after the last entry. Entries are applied when the state is read, so that a run
+   * without a reader costs less.
+   */
   get #state(): NumberedReducer {
     while (this.#reduced < this.#events.length) {
       const n = this.#reduced++; // an entry that can't be applied is not applied again
@@ -246,7 +256,8 @@ export class RunLog {
       const event = this.#events[this.#trimmed];
       this.#full.delete(this.#trimmed);
       if (event !== undefined)
-        this.#events[this.#trimmed] = this.#encoder.slim(this.#trimmed, event) as never; // read by its type alone
+        // Only its type is read.
+        this.#events[this.#trimmed] = this.#encoder.slim(this.#trimmed, event) as never;
     }
   }
 }

@@ -38,10 +38,10 @@ const WARN_EVERY_MS = 60_000;
 const MAX_FAILED_RUNS = 3;
 
 /**
- * Writes the runs of a feed to a store, in batches. Runs do not wait for it. If the store fails,
- * the run is warned once a minute, and waiting entries are written later. Beyond `maxWaiting`
- * entries they lose their texts. Beyond five times as many, the runs that ended first are not
- * written.
+ * Writes the runs of a feed to a store, in batches. Runs do not wait for the writes. If the store
+ * fails, the run gets a warning once a minute, and waiting entries are written later. Beyond
+ * `maxWaiting` entries, they lose their texts. Beyond five times as many, the runs that ended first
+ * are not written.
  */
 export class StoreWriter {
   readonly #o: StoreWriterOptions;
@@ -91,8 +91,8 @@ export class StoreWriter {
   }
 
   /**
-   * Writes the waiting entries, retries failed ones once, and stops. Entries that can't be written
-   * within `closeMs` are lost; a store that does not respond causes a process warning.
+   * Writes the waiting entries, retries failed writes once, and stops. Entries that can't be
+   * written within `closeMs` are lost. A store that does not respond causes a process warning.
    */
   async close(): Promise<void> {
     const { closeMs = 10_000 } = this.#o;
@@ -122,7 +122,7 @@ export class StoreWriter {
     else this.#timer ??= setTimeout(() => this.#begin(), this.#o.delayMs ?? 250);
   }
 
-  /** A run that is kept only for the store loses its texts when too many entries wait. */
+  /** Removes texts when too many entries wait. Affects a run that is kept only for the store. */
   #trim(log: RunLog): void {
     if (this.#open.has(log) && this.#waiting > this.#maxWaiting) log.trim(log.n + 1);
   }
@@ -185,8 +185,9 @@ export class StoreWriter {
       const form = this.#waiting > this.#maxWaiting ? "slim" : "full";
       const entries = Array.from({ length: to - from + 1 }, (_, i) => log.entry(from + i, form));
       await store.append(log.runId, entries);
-      await store.put(log.summary); // entries without their summary count as not written
-      if (!this.#open.has(log)) return; // dropped meanwhile
+      // Entries without their summary count as not written.
+      await store.put(log.summary);
+      if (!this.#open.has(log)) return; // the run was dropped during the write
       this.#open.set(log, to);
       this.#written.set(log, to);
       this.#waiting -= entries.length;
@@ -194,7 +195,7 @@ export class StoreWriter {
     this.#open.delete(log);
   }
 
-  /** The first entry of a run that is not written. */
+  /** Returns the number of the first entry of a run that is not written. */
   #next(log: RunLog): number | undefined {
     const written = this.#open.get(log);
     return written === undefined || written >= log.n ? undefined : written + 1;

@@ -34,7 +34,7 @@ export class BoardProcesses {
     });
   }
 
-  /** Returns the process of an id; `undefined` for an id of this process. */
+  /** Returns the process of an id. Returns `undefined` for an id of this process. */
   of(wholeId: string): FoundProcess | undefined {
     const slash = wholeId.indexOf("/");
     const process = this.#byName.get(wholeId.slice(0, Math.max(0, slash)));
@@ -52,8 +52,9 @@ export class BoardProcesses {
   }
 
   /**
-   * Adds a process that reports. Returns it, or the reason of its refusal: its version, its name,
-   * or a name that another principal or another running process has.
+   * Adds a process that reports. Returns the process, or the reason of its refusal. The reason is
+   * an unsupported version, an invalid name, or a name of another principal or another running
+   * process.
    */
   join(message: Fields, principal: Principal, link: ProcessLink): BoardProcess | string {
     const name = asText(message["process"]);
@@ -78,7 +79,8 @@ export class BoardProcesses {
   }
 
   /**
-   * Asks the process of a run to stream the text of these tasks. Returns a function that ends this.
+   * Requests that the process of a run streams the text of these tasks. Returns a function that
+   * ends the request.
    */
   watch(log: RunLog, tasks: readonly string[]): () => void {
     const all = this.#watches.get(log) ?? new Set();

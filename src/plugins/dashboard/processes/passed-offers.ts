@@ -14,7 +14,7 @@ interface PassedOffer {
   readonly found: FoundProcess;
   /** The path in the process. */
   readonly path: string;
-  /** The part of its answer that users see. */
+  /** Returns the part of the answer that users receive. */
   readonly shown?: (body: Fields) => unknown;
 }
 
@@ -49,8 +49,8 @@ const RULES: Readonly<Record<string, OfferRule>> = {
 };
 
 /**
- * A route of ensembles, conversations and panels that asks another process: ensembles by the name
- * `{process}/{name}`, panels by the run.
+ * Returns a route of ensembles, conversations and panels that sends requests to another process.
+ * Ensembles are found by the name `{process}/{name}`, panels by the run.
  */
 export function passedOffer(board: Board, route: HttpRoute): HttpRoute {
   const { method, path, role } = route;
@@ -86,7 +86,8 @@ function namedOffer(
 function panelOf({ processes, settings }: Board, asked: BoardExchange): PassedOffer | undefined {
   const { query, parameters } = asked;
   const found = processes.of(query.get("run") ?? "");
-  if (found === undefined || !settings.contents) return undefined; // without contents there are no panels
+  // Without contents there are no panels.
+  if (found === undefined || !settings.contents) return undefined;
   const name = parameters["name"];
   const panel = name === undefined ? "" : `/${encodeURIComponent(name)}`;
   return { found, path: `/api/panels${panel}?run=${encodeURIComponent(found.id)}` };
@@ -112,7 +113,7 @@ async function answerOffer(
   return boardJson(JSON.stringify(view), request);
 }
 
-/** Starts a run in the process of the ensemble. Returns when the run is on the board. */
+/** Starts a run in the process of the ensemble. Resolves when the run is on the board. */
 async function startInProcess(
   board: Board,
   asked: BoardExchange,

@@ -27,7 +27,9 @@ const OF_PROCESS: ReadonlySet<string> = new Set([
   "settle",
 ]);
 
-/** A route that passes requests about runs and offers of another process to that process. */
+/**
+ * Returns a route that passes requests about runs and offers of another process to that process.
+ */
 export function passedOn(board: Board, route: HttpRoute): HttpRoute {
   return passedOffer(board, passedRun(board, route));
 }
@@ -87,7 +89,7 @@ function withOwnIds(body: Fields, prefix: string): Fields {
 }
 
 /**
- * Returns the possible actions for a run on the board, and those of its process while it is
+ * Returns the possible actions for a run on the board. Includes those of its process while it is
  * connected.
  */
 async function answerProcessActions(
@@ -106,8 +108,9 @@ async function answerProcessActions(
     path: `/api/runs/${encodeURIComponent(id)}/actions`,
   });
   if (status !== 200) return here;
-  const onBoard = (await here.json()) as RunActionsBody; // of the route
-  const there = withWholeIds(text, process.wholeId) as unknown as RunActionsBody; // of the same route
+  const onBoard = (await here.json()) as RunActionsBody; // the route returns this form
+  // The same route returns this form.
+  const there = withWholeIds(text, process.wholeId) as unknown as RunActionsBody;
   const body: RunActionsBody = {
     ...there,
     runId: onBoard.runId,
@@ -120,8 +123,8 @@ async function answerProcessActions(
 }
 
 /**
- * Answers a review in its process. @throws HttpRefusal the refusal of the process, or 503 or 504
- * without an answer
+ * Answers a review in its process.
+ * @throws HttpRefusal the refusal of the process, or 503 or 504 without an answer
  */
 export async function answerInProcess(
   { process, id }: FoundProcess,

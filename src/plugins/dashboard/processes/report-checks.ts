@@ -15,12 +15,12 @@ const REVIEW_TEXTS = [
   "requestedAt",
 ] as const;
 
-/** Whether a process may have this name on the board. */
+/** Returns whether a process may have this name on the board. */
 export function isProcessName(name: string): boolean {
   return PROCESS_NAME.test(name);
 }
 
-/** Whether a text may be an id: of 1 to 300 characters, without control characters. */
+/** Returns whether a text may be an id: 1 to 300 characters, without control characters. */
 export function isId(id: unknown): id is string {
   return (
     typeof id === "string" &&
@@ -30,7 +30,7 @@ export function isId(id: unknown): id is string {
   );
 }
 
-/** Whether data of another process have the fields of every entry. */
+/** Returns whether data of another process has the fields of every entry. */
 export function isEntry(value: unknown): value is LogEntry {
   return (
     isObject(value) &&
@@ -49,7 +49,8 @@ export function reviewsIn(value: unknown, wholeId: (id: string) => string): Stor
     .map((review) => {
       const ids = { reviewId: asText(review["reviewId"]), runId: asText(review["runId"]) };
       const { reviewId, runId } = ids;
-      return { ...review, reviewId: wholeId(reviewId), runId: wholeId(runId) } as StoredReview; // its texts are checked
+      // Its texts are checked.
+      return { ...review, reviewId: wholeId(reviewId), runId: wholeId(runId) } as StoredReview;
     });
 }
 
@@ -74,6 +75,7 @@ export function answeredIn(value: unknown, wholeId: (id: string) => string): Ans
     )
     .map((review) => {
       const [reviewId, runId] = [asText(review["reviewId"]), asText(review["runId"])];
-      return { ...review, reviewId: wholeId(reviewId), runId: wholeId(runId) } as AnsweredReview; // its texts are checked
+      // Its texts are checked.
+      return { ...review, reviewId: wholeId(reviewId), runId: wholeId(runId) } as AnsweredReview;
     });
 }

@@ -1,11 +1,14 @@
 /**
- * The values of one field: all of them, or the most frequent value and the exceptions with their
- * positions.
+ * The values of one field. It has all values, or the most frequent value and the exceptions with
+ * their positions.
  */
 export type Column =
   readonly unknown[] | { readonly at: readonly number[]; readonly of: readonly unknown[] };
 
-/** Returns the shorter form of a column; `undefined` if all values are the most frequent one. */
+/**
+ * Returns the shorter form of a column. Returns `undefined` if all values are the most frequent
+ * value.
+ */
 export function toColumn(values: readonly unknown[], usual: unknown): Column | undefined {
   const at: number[] = [];
   values.forEach((value, i) => {

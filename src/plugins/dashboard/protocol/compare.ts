@@ -3,7 +3,7 @@ import type { RunView, TaskState } from "./state-types.js";
 import { JsonObject } from "./json-object.js";
 import { addedCost } from "./run-data.js";
 
-/** A run to be compared: its state, and the full entries of its log. */
+/** A run to compare, with its state and the full entries of its log. */
 export interface RunToCompare {
   readonly view: Pick<RunView, "summary" | "tasks">;
   readonly entries: readonly LogEntry[];
@@ -18,20 +18,25 @@ export interface ComparedToolCall {
 
 /** Figures of a task or a run. Times are milliseconds. */
 export interface ComparedFigures {
-  /** From the first start to the last end; `undefined` before the end. */
+  /** Time from the first start to the last end. `undefined` before the end. */
   readonly durationMs: number | undefined;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Model calls without reported usage: the tokens above are too low. */
+  /**
+   * Number of model calls without reported usage. If there are any, the tokens above are too low.
+   */
   readonly unknownCalls: number;
   readonly cost: number;
-  /** Model calls. */
+  /** Number of model calls. */
   readonly calls: number;
-  /** Tool calls. */
+  /** Number of tool calls. */
   readonly tools: number;
 }
 
-/** One side of a compared task. Texts are those of its last attempt; `undefined` where the log has none. */
+/**
+ * One side of a compared task. Texts are those of its last attempt. They are `undefined` if the log
+ * has none.
+ */
 export interface ComparedTask extends ComparedFigures {
   readonly taskId: string;
   readonly role: string;
@@ -50,7 +55,7 @@ export interface ComparedTask extends ComparedFigures {
 export type TaskChange =
   "state" | "output" | "prompt" | "error" | "toolCalls" | "model" | "role" | "description";
 
-/** A task of both runs, or of one. */
+/** A task of one or both runs. */
 export interface TaskComparison {
   readonly kind: "same" | "changed" | "added" | "removed";
   /** Absent for an added task. */
@@ -73,7 +78,7 @@ export interface RunComparison {
   readonly delta: Partial<ComparedFigures>;
   /** Number of tasks by the kind of their comparison. */
   readonly counts: Readonly<Record<TaskComparison["kind"], number>>;
-  /** In the order of `a`. An added task follows its predecessor in `b`. */
+  /** The tasks in the order of `a`. An added task follows its predecessor in `b`. */
   readonly tasks: readonly TaskComparison[];
 }
 
@@ -167,7 +172,7 @@ function takeText(task: ComparedTexts, entry: JsonObject): void {
   }
 }
 
-/** Ids with a counter: tasks with the same counter may be different tasks. */
+/** Ids with a counter. Tasks with the same counter may be different tasks. */
 const COUNTED_ID = /^task-\d+(?:\.\d+)*$/;
 
 /**

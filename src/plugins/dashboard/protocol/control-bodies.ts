@@ -7,23 +7,23 @@ import type { Inputs, JsonSchema } from "../../../contracts/types.js";
 
 /** An ensemble that the page may start. */
 export interface StartableEnsemble {
-  /** Of another process: `{process}/{name}`. */
+  /** The name. For another process: `{process}/{name}`. */
   readonly name: string;
-  /** The process that executes its runs, if it is another one. */
+  /** The process that executes its runs. Absent for this process. */
   readonly process?: string | undefined;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
   readonly workflow: string;
-  /** Tasks of the plan. */
+  /** Number of tasks of the plan. */
   readonly tasks: number;
   /**
-   * JSON Schema of an object. Without an `inputType` each template variable that the ensemble does
+   * JSON Schema of an object. Without an `inputType`, each template variable that the ensemble does
    * not fill is a required text.
    */
   readonly inputs: JsonSchema;
-  /** Values that the ensemble fills in itself; a start may replace them. */
+  /** Values that the ensemble fills in itself. A start may replace them. */
   readonly filled: Inputs;
-  /** Possible sources of answers for a replay. Empty: its runs can't be replayed. */
+  /** Possible sources of answers for a replay. If empty, runs can't be replayed. */
   readonly answers: readonly ("trace" | "recording")[];
 }
 
@@ -40,18 +40,21 @@ export interface EnsembleBody {
 }
 export type ExplainBody = Explanation;
 
-/** Where the answers of models come from. */
+/** The source of the answers of models. */
 export interface AnswersOfRun {
   /**
    * `models` (default): a new run. `recording`: answers come from the recording of the ensemble.
-   * Anything else is the id of a run with a trace of captureMode FULL, whose answers are repeated.
+   * Any other text is the id of a run with a trace of captureMode FULL, whose answers are repeated.
    */
   readonly answersFrom?: string | undefined;
   /** Behaviour of a replay for a request that was not recorded. Default `fail`. */
   readonly onMiss?: "fail" | "live" | undefined;
 }
 
-/** `POST /api/runs`. The header `Idempotency-Key` makes a repetition return the run of the first. */
+/**
+ * `POST /api/runs`. With the header `Idempotency-Key`, a repeated request returns the run of the
+ * first request.
+ */
 export interface StartRunBody extends AnswersOfRun {
   /** Default: the only ensemble that is registered. */
   readonly ensemble?: string | undefined;
@@ -64,7 +67,7 @@ export interface StartRunBody extends AnswersOfRun {
 
 /** `POST /api/runs/{id}/again`. */
 export interface RunAgainBody extends AnswersOfRun {
-  /** Default: the inputs of the run. Given inputs replace all of them. */
+  /** The inputs. Default: the inputs of the run. Given inputs replace all of them. */
   readonly inputs?: Inputs | undefined;
 }
 
@@ -73,14 +76,17 @@ export interface RunAcceptedBody {
   readonly runId: string;
   readonly status: "ACCEPTED";
   readonly ensemble: string;
-  /** Tasks of the plan. Absent for a request to a service whose ensemble is not registered. */
+  /**
+   * Number of tasks of the plan. Absent for a request to a service whose ensemble is not
+   * registered.
+   */
   readonly tasks?: number | undefined;
   readonly workflow?: string | undefined;
 }
 
 /**
- * Field of a refusal 422 `INPUTS_INVALID`: the problems by the path of the input. An empty path
- * means all inputs.
+ * Field of a refusal 422 `INPUTS_INVALID`. It has the problems by the path of the input. An empty
+ * path means all inputs.
  */
 export type InputProblems = Readonly<Record<string, string>>;
 
@@ -94,7 +100,7 @@ export interface RunResumedBody {
 export interface ForkRunBody {
   /** The id of the new run. Default: a generated one. */
   readonly runId?: string | undefined;
-  /** The first task that is repeated: its work and all later work is left out. Default: none. */
+  /** The first task that is repeated. Its work and all later work is omitted. Default: none. */
   readonly from?: string | undefined;
 }
 export interface RunForkedBody {
@@ -105,9 +111,9 @@ export interface RunForkedBody {
 /** `POST /api/runs/{id}/settle`: 200 with `{ runId, key, status: "SETTLED" }`. */
 export interface SettleCallBody {
   readonly key: string;
-  /** The return value of the tool. Exactly one of `result` and `again`. */
+  /** The return value of the tool. Exactly one of `result` and `again` is required. */
   readonly result?: string | undefined;
-  /** The call is repeated when the run is resumed. */
+  /** Set to repeat the call when the run is resumed. */
   readonly again?: true | undefined;
 }
 export interface CallSettledBody {
@@ -130,7 +136,7 @@ export interface PanelListBody {
 
 /** `GET /api/panels/{name}?run=`. */
 export interface PanelBody extends PanelInfo {
-  /** `table`: a list of objects, one per row. `markdown`: a text. `json`: anything. */
+  /** `table`: a list of objects, one per row. `markdown`: a text. `json`: any value. */
   readonly data: unknown;
 }
 
@@ -142,9 +148,9 @@ export interface ServiceInfo {
   readonly url?: string | undefined;
   /** The kind of storage of its requests. */
   readonly backend: string;
-  /** Requests in execution in this process. */
+  /** Number of requests in execution in this process. */
   readonly running: number;
-  /** Absent if the storage does not respond; `problem` has the reason. */
+  /** Absent if the storage does not respond. `problem` then has the reason. */
   readonly depth?: QueueDepth | undefined;
   readonly problem?: string | undefined;
   readonly shared: readonly {

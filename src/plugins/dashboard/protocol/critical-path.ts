@@ -2,9 +2,10 @@ import type { RunData, BoardTask } from "./run-data.js";
 import { loopOf } from "./run-plan.js";
 
 /**
- * Marks the chain of tasks that determines the duration of the run. It starts at the task that
- * ended last; each next one is the dependency that ended last. Tasks of loops and delegated tasks
- * are parts of others. A run of a state machine has no such chain and keeps the marks of the plan.
+ * Marks the chain of tasks that determines the duration of the run. The chain starts at the task
+ * that ended last. Each next task is the dependency that ended last. Tasks of loops and delegated
+ * tasks are parts of other tasks. A run of a state machine has no such chain and keeps the marks of
+ * the plan.
  */
 export function markCriticalPath(d: RunData): void {
   if (d.plan?.graphEdges !== undefined) return;
@@ -32,7 +33,7 @@ function endedTasks(d: RunData, ids: readonly string[]): readonly BoardTask[] {
   return ids.flatMap((id) => d.tasks.get(id) ?? []).filter(({ endMs }) => endMs !== undefined);
 }
 
-/** Returns the task that ended last; the first one of equals. */
+/** Returns the task that ended last. Of tasks with the same end, returns the first. */
 function endedLast(tasks: readonly BoardTask[]): BoardTask | undefined {
   let last: BoardTask | undefined;
   for (const t of tasks) if ((t.endMs ?? -1) > (last?.endMs ?? -1)) last = t;

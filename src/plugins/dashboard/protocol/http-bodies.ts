@@ -22,7 +22,7 @@ export interface BoardStatus {
   readonly runs: number;
 }
 
-/** `GET /api/status`. `board`: the same data, where a service has them. */
+/** `GET /api/status`. `board` has the same data in the status of a service. */
 export interface StatusBody extends BoardStatus {
   readonly status: "UP" | "DRAINING";
   readonly user: BoardUser;
@@ -54,7 +54,10 @@ export interface EntriesBody {
   readonly next?: number | undefined;
 }
 
-/** `GET /api/runs/{id}/bars`: one row per task with the id of the task and its bars, flat. An open bar ends with null. */
+/**
+ * `GET /api/runs/{id}/bars`. One row per task with the id of the task and its bars, flat. An open
+ * bar ends with null.
+ */
 export interface BarsBody {
   readonly rows: readonly {
     readonly taskId: string;
@@ -111,7 +114,7 @@ export type SearchPlace =
 /** A match of a search. */
 export interface SearchHit {
   readonly runId: string;
-  /** Absent for an entry that belongs to no task. */
+  /** Absent for an entry without a task. */
   readonly taskId?: string | undefined;
   /** The number of the entry. */
   readonly n: number;
@@ -123,9 +126,12 @@ export interface SearchHit {
   readonly to: number;
 }
 
-/** `GET /api/search?q=&run=`; without `run` the conditions of `GET /api/runs`. */
+/** `GET /api/search?q=&run=`. Without `run`, the conditions of `GET /api/runs` apply. */
 export interface SearchBody {
-  /** At most 200, in the order of the log, and of several runs at most five each. One per text. */
+  /**
+   * At most 200 hits, in the order of the log, one per text. A search of several runs has at most
+   * five hits per run.
+   */
   readonly hits: readonly SearchHit[];
   /** Whether there are more matches. */
   readonly more: boolean;
@@ -152,7 +158,7 @@ export interface DoubtfulCall {
 /** `GET /api/runs/{id}/actions`. */
 export interface RunActionsBody {
   readonly runId: string;
-  /** The actions that the role of the user and the state of the run permit. */
+  /** The actions that the role of the user and the state of the run allow. */
   readonly actions: readonly RunAction[];
   /**
    * Possible sources of answers for a replay: the trace of this run, or the recording of its
@@ -168,6 +174,6 @@ export interface RunActionsBody {
         readonly waitsFor?: string | undefined;
       }
     | undefined;
-  /** Empty unless a journal keeps the run. */
+  /** Tool calls in doubt. Empty if no journal keeps the run. */
   readonly doubts: readonly DoubtfulCall[];
 }

@@ -31,16 +31,16 @@ const FIELDS: ReadonlyMap<string, readonly string[]> = new Map(
 
 /** Messages that belong to the delegation, not to the task that it creates. */
 const OF_ANY_TASK = /^(?:delegation_|file_|review_)/;
-/** Messages that late clients do not get with the others. */
+/** Messages that late clients do not receive with the other messages. */
 const NOT_KEPT = /^(?:llm_iteration_|review_)/;
 const MAX_CONTEXT = 8_000;
 const MAX_MESSAGES = 20;
 
 /**
- * Returns the message for a full entry of a run; `undefined` for an entry without a message in the
- * viewer. Delegated tasks have no message: the viewer draws them from the delegations. Each answer
- * to a review, also from another client, is sent as a time-out, because that closes the dialog of
- * the viewer.
+ * Returns the message for a full entry of a run. Returns `undefined` for an entry without a message
+ * in the viewer. Delegated tasks have no message, because the viewer draws them from the
+ * delegations. Each answer to a review is sent as a time-out, because that closes the dialog of the
+ * viewer. This includes answers of other clients.
  */
 export function javaMessage(entry: LogEntry): JavaMessage | undefined {
   const { type } = entry;
@@ -80,7 +80,8 @@ function cutContext(context: unknown): object {
 function lastMessages(messages: unknown): readonly object[] {
   const last: readonly unknown[] = Array.isArray(messages) ? messages.slice(-MAX_MESSAGES) : [];
   return last.map((message) => {
-    const { role, content, toolCalls, toolName } = message as Partial<Record<string, unknown>>; // of the framework
+    // A message of the framework.
+    const { role, content, toolCalls, toolName } = message as Partial<Record<string, unknown>>;
     return {
       role,
       content: typeof content === "string" ? content : textOfParts(content),
@@ -107,7 +108,9 @@ function textOfParts(parts: unknown): string {
     .join("\n");
 }
 
-/** Returns a piece of a streamed answer. `task`: the fields of the other messages of the task. */
+/**
+ * Returns a piece of a streamed answer. `task` has the fields of the other messages of the task.
+ */
 export function javaToken(
   piece: LogEntry,
   task: { readonly agentRole: string; readonly taskDescription: string },
@@ -123,8 +126,9 @@ export function javaToken(
 }
 
 /**
- * The first message to a viewer: the messages of the newest run so far. Waiting reviews follow it, each as `javaMessage` returns it.
- * `undefined` for `entries`: no run has begun.
+ * Returns the first message to a viewer, with the messages of the newest run so far. Waiting
+ * reviews follow it, each as `javaMessage` returns it. If `entries` is `undefined`, no run has
+ * begun.
  */
 export function javaHello(
   entries: readonly LogEntry[] | undefined,

@@ -2,7 +2,7 @@
 export class JsonObject {
   readonly #fields: Readonly<Record<string, unknown>>;
 
-  /** `value` may be anything; a value that is not an object has no fields. */
+  /** `value` may be anything. A value that is not an object has no fields. */
   constructor(value: unknown) {
     const isFields = typeof value === "object" && value !== null && !Array.isArray(value);
     this.#fields = isFields ? (value as Readonly<Record<string, unknown>>) : {}; // checked above
@@ -30,7 +30,7 @@ export class JsonObject {
     return this.optionalNumber(name) ?? missing;
   }
 
-  /** Milliseconds since 1970 of an ISO instant; `missing` for any other value. */
+  /** Returns an ISO instant in milliseconds since 1970. Returns `missing` for any other value. */
   instant(name: string, missing: number): number {
     const ms = Date.parse(this.text(name));
     return Number.isNaN(ms) ? missing : ms;

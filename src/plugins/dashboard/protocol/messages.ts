@@ -11,7 +11,7 @@ export const SUBPROTOCOL = "agentensemble.v1";
 export interface BoardUser {
   readonly name: string;
   readonly role: PrincipalRole;
-  /** Roles whose reviews the user may answer; `"*"` stands for all. Default: none. */
+  /** Roles whose reviews the user may answer. `"*"` stands for all. Default: none. */
   readonly reviewRoles?: readonly string[] | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface AnsweredReview {
 }
 
 /**
- * Server: the first frame. `epoch` identifies this start of the server; entry numbers are valid
+ * Server: the first frame. `epoch` identifies this start of the server. Entry numbers are valid
  * only together with it.
  */
 export interface HelloFrame {
@@ -38,7 +38,7 @@ export interface HelloFrame {
   readonly epoch: string;
   readonly serverTimeMs: number;
   readonly user: BoardUser;
-  /** The last 100, newest first. */
+  /** The last 100 runs, newest first. */
   readonly runs: readonly RunSummary[];
   readonly reviews: readonly StoredReview[];
   readonly answered: readonly AnsweredReview[];
@@ -53,13 +53,13 @@ export interface EventsFrame {
   readonly type: "events";
   readonly runId: string;
   readonly to: number;
-  /** Slim entries; full ones for watched tasks. */
+  /** Slim entries. For watched tasks, full entries. */
   readonly events: readonly LogEntry[];
 }
 
 /**
- * Server: the requested entries are not available; fetch `/api/runs/{id}` and subscribe after the
- * `n` of its snapshot.
+ * Server: the requested entries are not available. The client must fetch `/api/runs/{id}` and
+ * subscribe after the `n` of its snapshot.
  */
 export interface ResyncFrame {
   readonly type: "resync";
@@ -77,20 +77,20 @@ export interface RunsFrame {
   readonly services: number;
 }
 
-/** Server: all waiting reviews, and the last answered ones; sent after each change. */
+/** Server: all waiting reviews, and the last answered reviews. Sent after each change. */
 export interface ReviewsFrame {
   readonly type: "reviews";
   readonly pending: readonly StoredReview[];
   readonly answered: readonly AnsweredReview[];
 }
 
-/** Server: the result of an answer. `by`: the user who answered first. */
+/** Server: the result of an answer. `by` is the user who answered first. */
 export interface ReviewAckFrame {
   readonly type: "review_ack";
   readonly reviewId: string;
   readonly status: "APPLIED" | "RESOLVED" | "EXPIRED" | "NOT_FOUND" | "FORBIDDEN" | "INVALID";
   readonly by?: string | undefined;
-  /** Of INVALID: the problem of the edit. */
+  /** The problem of the edit. Set for INVALID. */
   readonly message?: string | undefined;
 }
 
@@ -106,16 +106,16 @@ export type ServerFrame =
   | { readonly type: "closing"; readonly reason: string };
 
 export type ClientFrame =
-  /** The first frame with access control, within 5 s. */
+  /** With access control, the first frame, within 5 s. */
   | { readonly type: "auth"; readonly token: string }
-  /** Entries after number `after` (default -1), if it belongs to this epoch. */
+  /** Requests the entries after number `after` (default -1), if it belongs to this epoch. */
   | {
       readonly type: "subscribe";
       readonly runId: string;
       readonly after?: number | undefined;
       readonly epoch?: string | undefined;
     }
-  /** Full entries and tokens of these tasks; at most 8. */
+  /** Requests full entries and tokens of these tasks. At most 8. */
   | { readonly type: "watch"; readonly runId: string; readonly tasks: readonly string[] }
   | { readonly type: "unsubscribe"; readonly runId: string }
   | {

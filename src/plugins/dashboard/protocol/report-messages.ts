@@ -4,10 +4,10 @@ import type { ConversationInfo } from "./thread-bodies.js";
 
 /** A request that a process executes for a user of the board. */
 export interface ProcessRequest {
-  /** `owner`: the only owner whose threads the user may see. */
+  /** The user. `owner` is the only owner whose threads the user may read. */
   readonly user: BoardUser & { readonly owner?: string | undefined };
   readonly method: "GET" | "POST";
-  /** As on a dashboard of that process, with its ids; may have a query. */
+  /** The path as on a dashboard of that process, with its ids. It may have a query. */
   readonly path: string;
   /** The `Idempotency-Key` of the request. */
   readonly key?: string | undefined;
@@ -18,9 +18,9 @@ export interface ProcessRequest {
 export interface ReportFrame {
   readonly type: "report";
   readonly protocol: typeof PROTOCOL;
-  /** 1 to 64 letters, digits, `-`, `_` and `.`: the name of the process on the board. */
+  /** The name of the process on the board: 1 to 64 letters, digits, `-`, `_` and `.`. */
   readonly process: string;
-  /** Generated for each start. A connection with another value does not replace this one. */
+  /** Generated for each start. A connection with another value does not replace this connection. */
   readonly instance: string;
 }
 
@@ -39,7 +39,7 @@ export interface ReportAnswerFrame {
   readonly type: "answer";
   readonly id: number;
   readonly status: number;
-  /** JSON. */
+  /** The body as JSON. */
   readonly body: string;
 }
 
@@ -52,15 +52,15 @@ export interface ReportedFrame {
 }
 
 /**
- * Frames of a process. `events` has full entries and pieces of answers, `reviews` all waiting
+ * Frames of a process. `events` has full entries and pieces of answers. `reviews` has all waiting
  * reviews.
  */
 export type ProcessFrame =
   ReportFrame | OffersFrame | ReportAnswerFrame | EventsFrame | ReviewsFrame;
 
 /**
- * Frames of the board to a process. `resync`: entries behind `n` are missing on the board. `watch`:
- * tasks whose streamed text the board requests.
+ * Frames of the board to a process. `resync`: the board has no entries after `n`. `watch`: tasks
+ * whose streamed text the board requests.
  */
 export type BoardFrame =
   | ReportedFrame

@@ -16,17 +16,17 @@ export type PhaseRecord = Mutable<PhaseState>;
 /** A task of a run in progress, with the state for the next entries. */
 export interface BoardTask extends Mutable<Omit<TaskState, "bars">> {
   bars: OpenBar[];
-  /** Whether the plan contains it. */
+  /** Whether the plan contains the task. */
   planned: boolean;
-  /** Of a loop. */
+  /** The maximum number of iterations of a loop. */
   loopMax?: number | undefined;
   mapLevel?: number | undefined;
   /** Tokens and cost of the current attempt. */
   spentTokens: number;
   spentCost: number;
-  /** Its waiting reviews. */
+  /** Number of waiting reviews of the task. */
   reviews: number;
-  /** Open bars with their ends. There are few at a time. */
+  /** Open bars with their ends. Few bars are open at a time. */
   open: readonly LastingBar[];
 }
 
@@ -64,7 +64,7 @@ export interface RunData {
   /** Milliseconds since 1970 of the start. */
   startedMs: number;
   /**
-   * The last instant that was read, and its time since the start: consecutive entries often have
+   * The last instant that was read, and its time since the start. Consecutive entries often have
    * the same instant.
    */
   lastAt: string;
@@ -73,13 +73,13 @@ export interface RunData {
   lastModel: { readonly provider: string; readonly modelId: string; readonly name: string };
   totals: Mutable<RunSummary["totals"]>;
   counts: Record<WorkState, number>;
-  /** Running tasks that do not wait for a task they caused. */
+  /** Number of running tasks that do not wait for a task that they started. */
   atWork: number;
   plan: PlanFacts | undefined;
   /** Counts the changes that are visible in a diagram. */
   planVersion: number;
   tasks: Map<string, BoardTask>;
-  /** Number of tasks in progress by the task that caused them. */
+  /** Number of tasks in progress, by the task that started them. */
   children: Map<string, number>;
   budgets: BudgetState[];
   byModel: Map<string, CostSums>;
@@ -102,11 +102,14 @@ export interface RunData {
   readonly value: (value: unknown) => unknown;
 }
 
-/** An entry of a known type. Each field may be missing, because entries also come from files and other versions. */
+/**
+ * An entry of a known type. Each field may be missing, because entries also come from files and
+ * other versions.
+ */
 export type LogEvent<K extends EnsembleEvent["type"]> = LogEntry &
   Partial<Omit<Extract<EnsembleEvent, { readonly type: K }>, "type" | "at" | "taskId">>;
 
-/** The text, cut at 160 characters. */
+/** Returns the text, cut at 160 characters. */
 export function shortened(text: string): string {
   if (text.length <= 160) return text;
   const last = text.charCodeAt(158);
@@ -114,7 +117,10 @@ export function shortened(text: string): string {
   return `${text.slice(0, isHalf ? 158 : 159)}…`;
 }
 
-/** A value with its texts cut, and with at most 50 members of each list and record, three levels deep. */
+/**
+ * Returns a value with its texts cut. Keeps at most 50 members of each list and record, three
+ * levels deep.
+ */
 export function shortValue(value: unknown, levels = 3): unknown {
   if (typeof value === "string") return shortened(value);
   if (typeof value !== "object" || value === null) return value;
@@ -165,7 +171,7 @@ export function newRunData(
 
 const NONE: readonly never[] = Object.freeze([]);
 
-/** A task that has not begun. It is not yet counted. */
+/** Returns a task that has not begun. The task is not counted yet. */
 export function newTaskRecord(id: string, type: string, role: string): BoardTask {
   return {
     id,
@@ -203,7 +209,7 @@ export function newTaskRecord(id: string, type: string, role: string): BoardTask
   };
 }
 
-/** Whether it is a task, and not a symbol for a loop or for the end of a graph. */
+/** Returns whether this is a task, and not a symbol for a loop or for the end of a graph. */
 function isCounted({ type }: Pick<TaskState, "type">): boolean {
   return type !== "loop" && type !== "graph-end";
 }

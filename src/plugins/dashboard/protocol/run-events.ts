@@ -42,7 +42,7 @@ function runPlanned(d: RunData, e: LogEvent<"run_planned">): void {
   if (isDrawn(e.dag)) takePlan(d, e.dag);
 }
 
-/** Whether an entry has a valid plan. Data from files may be anything. */
+/** Returns whether an entry has a valid plan. Data from files may be anything. */
 function isDrawn(dag: Partial<Dag> | undefined): dag is Dag {
   return [dag?.tasks, dag?.edges, dag?.agents, dag?.parallelGroups, dag?.criticalPath].every(
     (list) => Array.isArray(list),
@@ -108,7 +108,7 @@ function modelNameOf(d: RunData, provider: string, modelId: string): string {
   return d.lastModel.name;
 }
 
-/** Returns the amounts that a usage record adds to sums. Answers from a recording cost nothing. */
+/** Returns the amounts that a usage record adds to sums. Answers from a recording have no cost. */
 function usedBy(e: LogEvent<"usage_recorded">): Omit<CostSums, "name"> {
   const { inputTokens = -1, outputTokens = -1, cost = 0, calls = 1 } = e;
   return {
@@ -121,8 +121,8 @@ function usedBy(e: LogEvent<"usage_recorded">): Omit<CostSums, "name"> {
 }
 
 /**
- * A failed attempt of a call is wasted at once. The others are wasted if the attempt of the task
- * fails.
+ * Counts the usage of an attempt of a call. A failed attempt of a call is wasted at once. Other
+ * attempts are wasted if the attempt of the task fails.
  */
 function countAttempt(t: BoardTask, used: Omit<CostSums, "name">, isFailed: boolean): void {
   const tokens = used.inputTokens + used.outputTokens;
@@ -170,7 +170,7 @@ function budgetChanged(
   e: LogEvent<"budget_opened"> | (LogEvent<"budget_changed"> & { readonly action?: undefined }),
 ): void {
   const reserved: Partial<Record<BudgetState["limit"], number>> =
-    (e as LogEvent<"budget_changed">).reserved ?? {}; // none at the opening
+    (e as LogEvent<"budget_changed">).reserved ?? {}; // absent at the opening
   d.budgets = LIMITS.flatMap(([option, limit]): readonly BudgetState[] => {
     const allowed = e.limits?.[option];
     if (allowed === undefined) return [];
@@ -204,7 +204,7 @@ function phaseCompleted(d: RunData, e: LogEvent<"phase_completed">, ms: number):
   phase.endMs = ms;
 }
 
-/** The loop pauses until one of its tasks begins again. */
+/** Ends an iteration. The loop pauses until one of its tasks begins again. */
 function loopIteration(d: RunData, e: LogEvent<"loop_iteration_completed">, ms: number): void {
   const loop = d.tasks.get(`$loop:${e.loopName ?? ""}`);
   if (loop === undefined) return;

@@ -24,7 +24,7 @@ export const RUN_STATES: readonly RunSummary["state"][] = [
   "interrupted",
 ];
 
-/** A word of a filter. `bare`: the length of its beginning before the first quotation mark. */
+/** A word of a filter. `bare` is the length of its beginning before the first quotation mark. */
 interface FilterWord {
   readonly text: string;
   readonly bare: number;
@@ -35,11 +35,11 @@ const FIELD = /^(state|ensemble|tag|from|to):/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * Reads the filter of a run list: `state:failed tag:customer=acme heat pump`. Fields are `state`,
- * `ensemble`, `tag` (any number), `from` and `to` (ISO dates or instants; a date as `to` includes
- * its day, in UTC). All other words are one text, separated by single spaces. Quotation marks
- * preserve spaces, and make a word with a colon a text: `ensemble:"heat pumps" "state:failed"`.
- * Within them, a backslash escapes the next character.
+ * Parses the filter of a run list: `state:failed tag:customer=acme heat pump`. Fields are `state`,
+ * `ensemble`, `tag` (any number), `from` and `to`. `from` and `to` are ISO dates or instants. A
+ * date as `to` includes its day, in UTC. All other words are one text, separated by single spaces.
+ * Quotation marks preserve spaces, and make a word with a colon a text: `ensemble:"heat pumps"
+ * "state:failed"`. Within them, a backslash escapes the next character.
  */
 export function parseRunFilter(filter: string): ParsedRunFilter {
   const query: Record<string, string> = {};
@@ -70,7 +70,7 @@ export function parseRunFilter(filter: string): ParsedRunFilter {
   };
 }
 
-/** Writes a query as a filter. `parseRunFilter` reads it back. */
+/** Returns a query as a filter. `parseRunFilter` parses the filter to the same query. */
 export function formatRunFilter({
   state,
   ensemble,

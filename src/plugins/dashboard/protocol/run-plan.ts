@@ -48,7 +48,7 @@ function addNode(d: RunData, node: DagTask, loop: string | undefined): void {
 }
 
 /**
- * Returns the plan as a diagram with the progress of the run; `undefined` while the plan is
+ * Returns the plan as a diagram with the progress of the run. Returns `undefined` while the plan is
  * unknown.
  */
 export function dagOfState(d: RunData): Dag | undefined {
@@ -84,7 +84,7 @@ export function dagOfState(d: RunData): Dag | undefined {
   };
 }
 
-/** The loop that repeats a task. */
+/** Returns the loop that repeats a task. */
 export function loopOf(d: RunData, { parent }: BoardTask): string | undefined {
   return parent !== undefined && d.tasks.get(parent)?.type === "loop" ? parent : undefined;
 }

@@ -17,9 +17,9 @@ export interface RunStateOptions {
   /** The initial state. Default: before the first entry. */
   readonly snapshot?: RunSnapshot | undefined;
   /**
-   * For a state with unredacted data: applied to all texts of summaries and snapshots when they are
-   * created. The other parts of the view then have the original, uncut texts. Default: texts are
-   * cut at 160 characters when they are received.
+   * Converts all texts of summaries and snapshots when these are created. Set it for a state with
+   * unredacted data. The other parts of the view then have the original, uncut texts. Default:
+   * texts are cut at 160 characters when they are received.
    */
   readonly shown?: ShownTexts | undefined;
   /** Maximum number of tasks with bars. Default 2,000. */
@@ -79,7 +79,7 @@ export function createRunState(o: RunStateOptions = {}): NumberedReducer {
   };
 }
 
-/** Milliseconds since the run's start, which is its first entry. */
+/** Returns the milliseconds since the run's start, which is its first entry. */
 function timeIn(d: RunData, { at }: UnnumberedEntry): number {
   if (at === d.lastAt) return d.lastMs;
   const time = Date.parse(at);
@@ -92,7 +92,7 @@ function timeIn(d: RunData, { at }: UnnumberedEntry): number {
   return d.lastMs;
 }
 
-/** The state at the time of reading. */
+/** The view of the current state. It always has the latest values. */
 class LiveView implements RunView {
   readonly #d: RunData;
   readonly #shown: ShownTexts;

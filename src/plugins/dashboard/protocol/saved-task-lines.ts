@@ -9,7 +9,7 @@ import {
 } from "./saved-trace.js";
 import { savedUsage, type TraceUsage } from "./saved-usage.js";
 
-/** An entry before it has its number. `ms`: milliseconds since 1970. */
+/** An entry without its number. `ms` is in milliseconds since 1970. */
 export interface SavedLine {
   readonly ms: number;
   readonly type: string;
@@ -143,7 +143,7 @@ class TaskLines {
   }
 
   #tool(task: SavedTask, tool: SavedTool, place: object, delegations: SavedDelegation[]): void {
-    if (tool.outcome === "SKIPPED_MAX_ITERATIONS") return; // refused before the call
+    if (tool.outcome === "SKIPPED_MAX_ITERATIONS") return; // the call was refused before it started
     const fields = { ...place, toolName: tool.toolName, toolArguments: tool.arguments };
     this.#push(task, tool.startMs, "tool_started", fields);
     const delegation = DELEGATING.has(tool.toolName) ? delegations.shift() : undefined;
@@ -185,7 +185,7 @@ class TaskLines {
     for (const access of task.memory)
       if (access.text("operation") === "write")
         this.#push(task, endMs, "memory_written", memoryFields(access));
-    if (outcome === "running") return; // the end of the run ends it
+    if (outcome === "running") return; // the task ends with the run
     const error = outcome === "ok" || outcome === "answered" ? undefined : this.#errorOf(task);
     if (outcome === "rejected") {
       const message = error?.text("message") ?? "";

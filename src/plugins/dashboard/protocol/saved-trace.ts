@@ -92,7 +92,7 @@ export interface SavedTrace extends SavedSpan {
   readonly mapReduceLevels: readonly unknown[];
 }
 
-/** The ISO instant of a time. */
+/** Returns the ISO instant of a time in milliseconds. */
 export function instant(ms: number): string {
   return new Date(ms).toISOString();
 }
@@ -101,8 +101,8 @@ export function instant(ms: number): string {
 const DEEPEST = 100;
 
 /**
- * Reads the JSON of a trace file, schema 1.x. `dag`: the diagram of the same run, whose ids the
- * tasks get if the trace has none.
+ * Reads the JSON of a trace file, schema 1.x. `dag` is the diagram of the same run. If the trace
+ * has no ids, the tasks get the ids of the diagram.
  * @throws Error for any other document.
  */
 export function readSavedTrace(document: unknown, dag?: Dag): SavedTrace {

@@ -3,7 +3,10 @@ import type { SavedCall, SavedTask, SavedTrace } from "./saved-trace.js";
 
 type UsageFields = Readonly<Record<string, unknown>>;
 
-/** The usage records of a saved trace: of each model call, and of work without a call in the trace. */
+/**
+ * The usage records of a saved trace. There is one for each model call, and one for work without a
+ * call in the trace.
+ */
 export interface TraceUsage {
   readonly ofCall: ReadonlyMap<SavedCall, UsageFields>;
   /** By task id. The usage of the empty id belongs to no task of the trace. */
@@ -11,7 +14,7 @@ export interface TraceUsage {
 }
 
 /**
- * Merges the ledger of a trace with its model calls. Without a ledger the calls are the records.
+ * Merges the ledger of a trace with its model calls. Without a ledger, the calls are the records.
  */
 export function savedUsage(trace: SavedTrace, tasks: readonly SavedTask[]): TraceUsage {
   return trace.ledger.length > 0 ? ledgerUsage(trace, tasks) : callUsage(trace, tasks);
@@ -38,7 +41,10 @@ function ledgerUsage({ ledger }: SavedTrace, tasks: readonly SavedTask[]): Trace
   return { ofCall, others };
 }
 
-/** Whether a record of the ledger is that of a call. UsageFields of other processes has no call. */
+/**
+ * Returns whether a record of the ledger belongs to a call. The usage of other processes has no
+ * call.
+ */
 function isRecordOf(record: JsonObject, call: SavedCall): boolean {
   return (
     record.raw("source") === undefined &&
@@ -64,7 +70,7 @@ function callUsage({ currency }: SavedTrace, tasks: readonly SavedTask[]): Trace
   const ofCall = new Map<SavedCall, UsageFields>();
   for (const task of tasks)
     for (const call of task.calls) {
-      // Some writers store the cost of a task only; its last call gets it.
+      // Some writers store only the cost of a task. The last call of the task gets this cost.
       const cost =
         isPriced || call !== task.calls.at(-1)
           ? call.cost

@@ -6,9 +6,14 @@ import { taskError } from "./task-error.js";
 import type { ShownTexts } from "./snapshot.js";
 
 /**
- * The form of a field of an event for views of the run: `name` complete, `plain` complete and not
- * redacted (numbers, fixed words), `text` cut, `value` with its texts cut, `error` as name, code
- * and cut message of the failure in the task, `dag` as a diagram with cut texts.
+ * The form of a field of an event for views of the run.
+ *
+ * - `name`: complete.
+ * - `plain`: complete and not redacted (numbers, fixed words).
+ * - `text`: cut.
+ * - `value`: with its texts cut.
+ * - `error`: name, code and cut message of the failure in the task.
+ * - `dag`: a diagram with cut texts.
  */
 type FieldKind = "name" | "plain" | "text" | "value" | "error" | "dag";
 
@@ -28,7 +33,10 @@ const DELEGATION = fields({
   text: "reason",
 });
 
-/** The fields of each type in addition to those of all types. Other fields are sent with the full entry only. */
+/**
+ * The fields of each type in addition to those of all types. Other fields are sent with the full
+ * entry only.
+ */
 const SLIM: { readonly [K in EnsembleEvent["type"]]: SlimFields } = {
   ensemble_started: fields({ name: "runId workflow ensembleId", plain: "totalTasks" }),
   ensemble_completed: fields({
@@ -110,7 +118,7 @@ const BY_TYPE: ReadonlyMap<string, readonly (readonly [string, FieldKind])[]> = 
   Object.entries(SLIM).map(([type, kinds]) => [type, Object.entries({ ...OF_TASKS, ...kinds })]),
 );
 
-/** Fields that are not redacted. */
+/** Returns whether a field is not redacted. */
 export function isPlainField(type: string, field: string): boolean {
   return BY_TYPE.get(type)?.some(([name, kind]) => name === field && kind === "plain") === true;
 }
@@ -151,11 +159,14 @@ function shownField(value: unknown, kind: Exclude<FieldKind, "plain">, shown: Sh
     case "error":
       return slimError(value, shown);
     case "dag":
-      return slimDag(value as Dag, shown); // of `run_planned`
+      return slimDag(value as Dag, shown); // the plan of `run_planned`
   }
 }
 
-/** Lists and records of names: ids, tags, the name of the ensemble. Its description is a text. */
+/**
+ * Returns lists and records of names, such as ids, tags and the name of the ensemble. A description
+ * in them is a text.
+ */
 function named(value: unknown, shown: ShownTexts): unknown {
   if (Array.isArray(value))
     return value.map((item) => (typeof item === "string" ? shown.name(item) : null));
@@ -218,7 +229,7 @@ function slimDag(dag: Dag, shown: ShownTexts): Dag {
   };
 }
 
-/** Cuts texts and changes nothing else: for entries without secrets. */
+/** Cuts texts and changes nothing else. For entries without secrets. */
 export const CUT: ShownTexts = Object.freeze({
   text: shortened,
   name: (name: string) => name,

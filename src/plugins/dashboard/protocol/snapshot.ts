@@ -7,22 +7,22 @@ import { fromColumn, toColumn, type Column } from "./columns.js";
 
 /** Converts texts and values before they leave the run. */
 export interface ShownTexts {
-  /** Descriptions, messages. */
+  /** Converts descriptions and messages. */
   text(text: string): string;
-  /** Ids, roles, names. */
+  /** Converts ids, roles and names. */
   name(name: string): string;
-  /** Inputs. */
+  /** Converts inputs. */
   value(value: unknown): unknown;
 }
 
-/** For a state without secrets. */
+/** Changes nothing. For a state without secrets. */
 export const AS_IT_IS: ShownTexts = Object.freeze({
   text: shortened,
   name: (name: string) => name,
   value: (value: unknown) => value,
 });
 
-/** The columns of a snapshot, by field of a task: conversions to data and back. */
+/** The columns of a snapshot, by field of a task. They are converted to data and back. */
 type TaskColumns = Readonly<Record<string, Column | undefined>>;
 
 interface PlanData extends Omit<PlanFacts, "criticalPath"> {
@@ -30,7 +30,7 @@ interface PlanData extends Omit<PlanFacts, "criticalPath"> {
   readonly criticalPath: readonly Reference[];
 }
 
-/** The position of a task in `ids`, or its id if it is not there. */
+/** The position of a task in `ids`, or its id if `ids` does not contain it. */
 type Reference = number | string;
 
 /** A snapshot with its fields. */
@@ -48,7 +48,7 @@ interface SnapshotData extends RunSnapshot {
   /** Id and task of each waiting review. */
   readonly reviews: readonly (readonly [string, string])[];
   readonly ids: readonly string[];
-  /** Roles, models, types and phases; columns have their positions. */
+  /** Roles, models, types and phases. Columns have their positions. */
   readonly names: readonly string[];
   readonly tasks: TaskColumns;
   /**
@@ -85,7 +85,7 @@ const NUMBERS = [
   "spentTokens",
   "spentCost",
 ] as const;
-/** Numbers that some tasks lack. */
+/** Numeric fields that some tasks do not have. */
 const TIMES = ["startMs", "endMs", "loopMax", "mapLevel"] as const;
 const FLAGS = ["critical", "planned"] as const;
 /** Texts that many tasks share. */
@@ -113,7 +113,7 @@ export function writeSummary(d: RunData, shown: ShownTexts): RunSummary {
   };
 }
 
-/** A run waits when a person is asked and no task is in progress. */
+/** Returns the listed state. A run waits if a person is asked and no task is in progress. */
 function listedState({ head, counts, atWork }: RunData): RunSummary["state"] {
   return head.state === "running" && counts.waiting > 0 && atWork === 0 ? "waiting" : head.state;
 }
@@ -149,7 +149,7 @@ export function writeSnapshot(d: RunData, shown: ShownTexts): RunSnapshot {
   return snapshot;
 }
 
-/** Larger runs have no bars in a snapshot. */
+/** Maximum number of tasks with bars in a snapshot. */
 export const MAX_BAR_TASKS = 2_000;
 
 function shownRows(sums: ReadonlyMap<string, CostRow>, shown: ShownTexts): readonly CostRow[] {
@@ -198,7 +198,7 @@ function fieldColumns<F extends string>(
   return Object.fromEntries(fields.map((field) => [field, columnFor(field)] as const));
 }
 
-/** Kind, start and end of each bar, flat. */
+/** Returns the column of bars: kind, start and end of each bar, flat. */
 function barColumn(tasks: readonly BoardTask[]): Column | undefined {
   const flat = ({ kind, startMs, endMs }: Bar): readonly unknown[] => [
     KINDS.indexOf(kind),
@@ -246,7 +246,7 @@ function planData(
 
 /** Fills an empty state from a snapshot. */
 export function restoreSnapshot(d: RunData, snapshot: RunSnapshot): void {
-  const s = snapshot as SnapshotData; // `v` determines its fields
+  const s = snapshot as SnapshotData; // the version `v` determines the fields
   const { summary } = s;
   const { counts: _counts, totals, n, ...head } = summary;
   d.n = n;
@@ -274,7 +274,10 @@ export function restoreSnapshot(d: RunData, snapshot: RunSnapshot): void {
   }
 }
 
-/** A run that only waits for people is running; a suspended run has ended for now. */
+/**
+ * Returns the state of a waiting run. A run that only waits for people is running. A suspended run
+ * has ended until it is resumed.
+ */
 function waitingState({ exitReason }: RunSummary): "running" | "waiting" {
   return exitReason === undefined ? "running" : "waiting";
 }

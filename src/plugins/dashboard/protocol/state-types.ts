@@ -1,7 +1,10 @@
 import type { Dag } from "../../../contracts/dag.js";
 import type { LogEntry, RunSummary, WorkState } from "../../../contracts/run-store.js";
 
-/** The kind of a bar in the timeline. `wait-*`: a person, a rate limit, the delay before another try. */
+/**
+ * The kind of a bar in the timeline. `wait-*`: the task waits for a person, for a rate limit, or
+ * before another attempt.
+ */
 export type BarKind =
   "task" | "model" | "failed" | "tool" | "delegation" | "wait-review" | "wait-limit" | "wait-retry";
 
@@ -9,50 +12,53 @@ export type BarKind =
 export interface Bar {
   readonly kind: BarKind;
   readonly startMs: number;
-  /** Absent while it is open. */
+  /** Absent while the bar is open. */
   readonly endMs?: number | undefined;
 }
 
 /** One task of a run in the form of the page, without texts. */
 export interface TaskState {
   readonly id: string;
-  /** The role of its agent; `(deterministic)` for a handler. */
+  /** The role of the agent. `(deterministic)` for a handler. */
   readonly role: string;
-  /** `provider:modelId` of its last call. */
+  /** `provider:modelId` of the last call. */
   readonly model?: string | undefined;
-  /** The task that caused it; the loop that repeats it. */
+  /** The task that started this task, or the loop that repeats it. */
   readonly parent?: string | undefined;
-  /** At most 160 characters where it is shown. */
+  /** The description. At most 160 characters where it is shown. */
   readonly description: string;
-  /** Ids of the tasks whose outputs it receives. */
+  /** Ids of the tasks whose outputs the task receives. */
   readonly deps: readonly string[];
-  /** Ids of the tasks that precede it without passing their outputs. */
+  /** Ids of the tasks that precede the task without passing their outputs. */
   readonly after: readonly string[];
   /** Level in the plan, from 0 at the top. */
   readonly level: number;
-  /** As `DagTask.nodeType`; `task` for an ordinary one. */
+  /** The type as in `DagTask.nodeType`. `task` for an ordinary task. */
   readonly type: string;
   readonly phase?: string | undefined;
   readonly critical: boolean;
   readonly state: WorkState;
-  /** From 1; 0 before it begins. Of a loop: the iteration. */
+  /** The attempt, from 1. 0 before the task begins. For a loop, the iteration. */
   readonly attempt: number;
   /** Milliseconds since the start of the run. */
   readonly startMs?: number | undefined;
   readonly endMs?: number | undefined;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Model calls without reported usage. */
+  /** Number of model calls without reported usage. */
   readonly unknownCalls: number;
   readonly cost: number;
-  /** Tokens and cost of attempts that failed; a part of the sums. */
+  /** Tokens and cost of failed attempts. The sums include them. */
   readonly wastedTokens: number;
   readonly wastedCost: number;
   readonly calls: number;
   readonly tools: number;
-  /** Empty in runs of more than 2,000 tasks: the page fetches the bars of visible rows. */
+  /**
+   * The bars. Empty in runs of more than 2,000 tasks, because the page fetches the bars of visible
+   * rows.
+   */
   readonly bars: readonly Bar[];
-  /** Code and message of its last failure. */
+  /** Code and message of the last failure. */
   readonly error?: { readonly code: string; readonly message: string } | undefined;
 }
 
@@ -78,10 +84,10 @@ export interface CostRow {
 /** A phase that has begun. */
 export interface PhaseState {
   readonly name: string;
-  /** From 1. */
+  /** The attempt, from 1. */
   readonly attempt: number;
   readonly state: "running" | "done" | "stopped";
-  /** Milliseconds since the start of the run; of its first attempt. */
+  /** Start of the first attempt in milliseconds since the start of the run. */
   readonly startMs: number;
   readonly endMs?: number | undefined;
 }
@@ -92,7 +98,7 @@ export interface PhaseState {
  */
 export interface RunView {
   readonly summary: RunSummary;
-  /** Number of the last entry that it contains; -1 before the first. */
+  /** Number of the last entry that the state contains. -1 before the first entry. */
   readonly n: number;
   /**
    * The plan, once it is known, with the selected roles and the transitions of the run. Texts are
@@ -104,15 +110,17 @@ export interface RunView {
   readonly byModel: readonly CostRow[];
   readonly byPurpose: readonly CostRow[];
   readonly byAgent: readonly CostRow[];
-  /** The phases that have begun, in that order. */
+  /** The phases that have begun, in the order of their start. */
   readonly phases: readonly PhaseState[];
-  /** The number of starts and resumptions of the run; usually 1. */
+  /** Number of starts and resumptions of the run. Usually 1. */
   readonly executions: number;
-  /** The reason for which a suspended run waits, in words for people. */
+  /** The reason why a suspended run waits, as a text for people. */
   readonly waitsFor?: string | undefined;
   /** Ids of the waiting reviews. */
   readonly waitingReviews: readonly string[];
-  /** Numbers of the entries about failures, refusals, corrections, limits and warnings, in order. */
+  /**
+   * Numbers of the entries about failures, refusals, corrections, limits and warnings, in order.
+   */
   readonly errors: readonly number[];
 }
 
@@ -120,13 +128,13 @@ export interface RunView {
 export interface RunReducer {
   /** The current state. The next entries change it and its tasks. */
   readonly view: RunView;
-  /** Entries that the state already contains change nothing. */
+  /** Applies an entry. An entry that the state already contains changes nothing. */
   apply(entry: LogEntry): void;
-  /** The state as data, small and quick to parse: see `snapshot.ts`. */
+  /** Returns the state as data that is small and quick to parse. See `snapshot.ts`. */
   snapshot(): RunSnapshot;
 }
 
-/** A {@link RunView} as JSON: one array per field instead of an object per task. */
+/** A {@link RunView} as JSON. It has one array per field instead of an object per task. */
 export interface RunSnapshot {
   readonly v: 1;
   readonly n: number;

@@ -10,8 +10,8 @@ export interface ShownError {
 const WRAPPER = "AE_TASK_EXECUTION";
 
 /**
- * Returns the error of a failed task: the cause inside the wrapper of the engine if it has a code,
- * otherwise the error itself.
+ * Returns the error of a failed task. This is the cause inside the wrapper of the engine if the
+ * cause has a code. Otherwise it is the error itself.
  */
 export function taskError(error: unknown): ShownError {
   let shown = fieldsOf(error);

@@ -42,7 +42,7 @@ export function taskStarted(d: RunData, e: LogEvent<"task_started">, ms: number)
   openBar(d, loop, "task", { kind: "task", startMs: ms });
 }
 
-/** A task that is not in the plan. */
+/** Returns a task that is not in the plan. */
 function addedTask(d: RunData, e: LogEvent<"task_started">): BoardTask {
   const { taskId = "", parentTaskId, agentRole = "", contextTaskIds = [] } = e;
   const parent = parentTaskId === undefined ? undefined : d.tasks.get(parentTaskId);
@@ -157,7 +157,7 @@ export function reviewRequested(d: RunData, e: LogEvent<"review_requested">, ms:
   const { reviewId = "" } = e;
   const t = knownTask(d, e);
   if (t === undefined || (d.reviews.get(reviewId) ?? t.id) !== t.id) return;
-  if (!d.reviews.has(reviewId)) t.reviews++; // a resumed run asks again
+  if (!d.reviews.has(reviewId)) t.reviews++; // a resumed run repeats its questions
   d.reviews.set(reviewId, t.id);
   openBar(d, t, `review:${reviewId}`, { kind: "wait-review", startMs: ms });
   if (isUnderWay(t)) moveTask(d, t, "waiting");
@@ -197,7 +197,8 @@ export function endWaits(t: BoardTask, ms: number): void {
 }
 
 /**
- * Ends the tasks in progress when their run ends. Reviews that outlive the run continue to wait.
+ * Ends the tasks in progress when their run ends. Reviews can still be answered after the end of
+ * the run.
  */
 export function stopTasks(d: RunData, suspended: boolean, ms: number): void {
   if (!suspended) d.reviews.clear();

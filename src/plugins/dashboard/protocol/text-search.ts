@@ -2,7 +2,7 @@ import type { LogEntry } from "../../../contracts/run-store.js";
 import type { SearchBody, SearchHit, SearchPlace } from "./http-bodies.js";
 import { JsonObject } from "./json-object.js";
 
-/** The hits of one answer. */
+/** Maximum number of hits of one answer. */
 export const MAX_HITS = 200;
 /** Number of characters on each side of the match in an excerpt. */
 const AROUND = 60;
@@ -13,7 +13,9 @@ type TextsOfEntry = (entry: JsonObject) => readonly PlacedText[];
 
 const argumentTexts: TextsOfEntry = (entry) => [["arguments", entry.optionalText("toolArguments")]];
 
-/** Types whose entries have texts. Arguments of a call that has ended are those of its start. */
+/**
+ * Returns the texts of entries, by type. Arguments of a call that has ended are those of its start.
+ */
 const TEXTS: Readonly<Record<string, TextsOfEntry | undefined>> = {
   task_started: (entry) => [
     ["name", entry.optionalText("taskId")],
@@ -54,7 +56,9 @@ export class TextSearch {
     return this.#hits.length;
   }
 
-  /** Returns whether the entry had a hit beyond `most`, which is left out. */
+  /**
+   * Adds the hits of an entry. Returns whether the entry had a hit beyond `most`, which is omitted.
+   */
   isFull(runId: string, entry: LogEntry, most = MAX_HITS): boolean {
     const { n, type, taskId } = entry;
     for (const [where, found = ""] of TEXTS[type]?.(new JsonObject(entry)) ?? []) {
@@ -67,7 +71,7 @@ export class TextSearch {
     return false;
   }
 
-  /** `isCut`: whether entries were left out. */
+  /** Returns the result. `isCut`: whether entries were omitted. */
   body(isCut = this.#isCut): SearchBody {
     return { hits: this.#hits, more: isCut || this.#isCut };
   }

@@ -1,8 +1,8 @@
 /** A conversation whose threads can be read. */
 export interface ConversationInfo {
-  /** Of another process: `{process}/{name}`. */
+  /** The name. For another process: `{process}/{name}`. */
   readonly name: string;
-  /** The process that executes it, if it is another one. */
+  /** The process that executes the conversation. Absent for this process. */
   readonly process?: string | undefined;
   readonly title?: string | undefined;
 }
@@ -33,17 +33,17 @@ export interface ThreadListBody {
   readonly next?: string | undefined;
 }
 
-/** A message of a thread. Without contents its texts are empty. */
+/** A message of a thread. Without contents, its texts are empty. */
 export interface ThreadMessageInfo {
   readonly id: string;
-  /** The run that added it. */
+  /** The run that added the message. */
   readonly runId: string;
   /** An ISO instant. */
   readonly at: string;
   readonly role: "user" | "assistant" | "tool";
   readonly agentRole?: string | undefined;
   readonly text: string;
-  /** The types of the files of a user. */
+  /** The types of the files in a message of the user. */
   readonly files?: readonly string[] | undefined;
   /** Tools that the agent called. */
   readonly calls?: readonly { readonly name: string; readonly arguments: string }[] | undefined;
@@ -52,7 +52,9 @@ export interface ThreadMessageInfo {
 /** `GET /api/conversations/{name}/threads/{threadId}`. */
 export interface ThreadBody {
   readonly thread: ThreadInfo;
-  /** Oldest first: those of the last turns, or of the turns preceding `before`. */
+  /**
+   * The messages, oldest first. They are those of the last turns, or of the turns before `before`.
+   */
   readonly messages: readonly ThreadMessageInfo[];
   /** The `before` of earlier messages. */
   readonly previous?: string | undefined;

@@ -6,14 +6,15 @@ import { instant, type SavedTask, type SavedTrace } from "./saved-trace.js";
 
 /**
  * Creates the log of a run from its saved trace, so that the reducer of live runs can show it. A
- * trace lacks waits for rate limits and retries, budgets, corrections, unfinished phases, and the
- * times of phases; they are missing or derived from the tasks. `dag`: the diagram of the run.
+ * trace has no waits for rate limits and retries, budgets, corrections, unfinished phases and times
+ * of phases. In the log they are missing or derived from the tasks. `dag` is the diagram of the
+ * run.
  */
 export function traceToLog(trace: SavedTrace, dag?: Dag): readonly LogEntry[] {
   const tasks = [...savedAttempts(trace.tasks)];
   const around = linesAround(trace, tasks);
   const lines = [...savedTaskLines(trace, tasks, around), ...reviewLines(trace)];
-  lines.sort((a, b) => a.ms - b.ms); // stable: lines of one instant keep their order
+  lines.sort((a, b) => a.ms - b.ms); // the sort is stable: lines of one instant keep their order
   return [...runBeginning(trace, dag), ...lines, ...runEnding(trace)].map(({ ms, ...line }, n) => ({
     n,
     at: instant(ms),
@@ -21,7 +22,7 @@ export function traceToLog(trace: SavedTrace, dag?: Dag): readonly LogEntry[] {
   }));
 }
 
-/** Creates the log of a run from a diagram only: its tasks never began. */
+/** Creates the log of a run from a diagram only. Its tasks never began. */
 export function dagToLog(runId: string, dag: Dag, ms: number): readonly LogEntry[] {
   const at = instant(ms);
   const [workflow, totalTasks] = [dag.workflow, dag.tasks.length];

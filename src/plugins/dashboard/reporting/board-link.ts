@@ -13,7 +13,7 @@ const HANDSHAKE_MS = 10_000;
 
 /** The callbacks of a link. */
 interface LinkListener {
-  /** Called when connected: the first frame may be sent. */
+  /** Called when the connection is open and the first frame may be sent. */
   onOpen(connection: Connection): void;
   onMessage(message: Fields): void;
   onClosed(): void;
@@ -90,7 +90,7 @@ export class BoardLink {
     else this.#socket?.unref();
   }
 
-  /** Closes this connection; another attempt follows. */
+  /** Closes this connection. Another attempt follows. */
   refuse(reason: string): void {
     this.#refused(reason);
     this.#connection?.close(1002, "");

@@ -8,8 +8,8 @@ import { PASSED_ON } from "../protocol/report-messages.js";
 const ROLES: readonly unknown[] = ["viewer", "reviewer", "operator"];
 
 /**
- * Executes a request of a board for a user: as a request to the same route of this process, with
- * the role of the user.
+ * Executes a request of a board for a user. Sends it to the same route of this process, with the
+ * role of the user.
  */
 export async function answerBoard(
   routes: readonly HttpRoute[],

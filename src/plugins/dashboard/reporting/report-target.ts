@@ -36,7 +36,7 @@ export function checkReportTarget(target: ReportTarget | undefined): void {
     );
 }
 
-/** The name under which this process reports. */
+/** Returns the name under which this process reports. */
 export function processNameOf({ process: name }: ReportTarget): string {
   const machine =
     hostname()

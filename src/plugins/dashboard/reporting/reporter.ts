@@ -18,7 +18,7 @@ import { boardOffers } from "./offers.js";
 import { processNameOf } from "./report-target.js";
 import { WaitingRuns } from "./waiting-runs.js";
 
-/** A larger entry is sent without its texts. */
+/** Maximum size of an entry in bytes. A larger entry is sent without its texts. */
 const MAX_ENTRY_BYTES = 2 * 1024 * 1024;
 const MAX_WATCHED = 64;
 
@@ -30,7 +30,7 @@ interface Watch {
 
 /**
  * Sends the runs and reviews of a process to a board, and executes the requests of its users. Runs
- * never wait for it.
+ * never wait for the reporter.
  */
 export class Reporter {
   readonly #board: Board;
@@ -196,7 +196,8 @@ export class Reporter {
   }
 
   #change(log: RunLog): void {
-    if (log.origin !== undefined || !this.#isReady) return; // waiting entries are found once the board is connected
+    // Waiting entries are found once the board is connected.
+    if (log.origin !== undefined || !this.#isReady) return;
     this.#changed.add(log);
     this.#link.keepAlive(true);
     this.#timer ??= setTimeout(() => this.#flush(), this.#limits.flushMs);
@@ -213,7 +214,7 @@ export class Reporter {
     this.#settle();
   }
 
-  /** Waits until the sent data have left the process. */
+  /** Waits until the sent data has left the process. */
   #settle(): void {
     const connection = this.#connection;
     if (connection === undefined || !this.#isIdle) return;
@@ -238,7 +239,10 @@ export class Reporter {
     if (pieces.length > 0) this.#bytes(pieceFrame(log, log.n, pieces));
   }
 
-  /** Does not keep the encoded texts: they have no other reader here. */
+  /**
+   * Returns the next frame. Does not cache the encoded texts, because they have no other reader in
+   * this process.
+   */
   #frameAfter(log: RunLog, sent: number): { readonly to: number; readonly bytes: Uint8Array } {
     const texts: string[] = [];
     let [to, length] = [sent, 0];
@@ -253,7 +257,7 @@ export class Reporter {
     return { to, bytes: frameBytes(log.runId, to, texts) };
   }
 
-  /** Everything is sent: only waiting reviews keep the process alive. */
+  /** Called when everything is sent. Then only waiting reviews keep the process alive. */
   #drained(): void {
     if (!this.#isIdle) return;
     this.#link.keepAlive(this.#waitingReviews > 0);

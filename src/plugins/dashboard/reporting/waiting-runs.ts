@@ -27,7 +27,7 @@ export class WaitingRuns {
     return this.sentOf(log) < log.n;
   }
 
-  /** Returns the number of the last sent entry; -1 before the first. */
+  /** Returns the number of the last sent entry. Returns -1 before the first. */
   sentOf(log: RunLog): number {
     return this.#sent.get(log) ?? -1;
   }

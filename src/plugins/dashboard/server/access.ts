@@ -22,7 +22,7 @@ const TOO_MANY_REQUESTS: RequestRefusal = Object.freeze({
   headers: { "Retry-After": "60" },
 });
 
-/** Determines the sender of a request. */
+/** Determines the principal of a request. */
 export class BoardAccess {
   readonly #settings: DashboardSettings;
   readonly #audit: AuditLog;
@@ -30,7 +30,7 @@ export class BoardAccess {
   readonly #requests: MinuteLimit;
   readonly #known: readonly { readonly digest: Buffer; readonly principal: Principal }[];
 
-  /** `token`: the token of `settings`, or the token generated for this start. */
+  /** `token` is the token of `settings`, or the token generated for this start. */
   constructor(
     settings: DashboardSettings,
     token: string | undefined,
@@ -54,8 +54,8 @@ export class BoardAccess {
   }
 
   /**
-   * Returns the sender of a request; `undefined` refuses it. @throws the errors of `authenticate`
-   * of the options
+   * Returns the principal of a request. Returns `undefined` to refuse the request.
+   * @throws the errors of `authenticate` of the options
    */
   async principalOf(request: Request): Promise<Principal | undefined> {
     if (this.#settings.authenticate !== undefined) return this.#settings.authenticate(request);
@@ -65,16 +65,17 @@ export class BoardAccess {
       : undefined;
   }
 
-  /** Returns the owner of a token. A wrong token counts as a failure of the address. */
+  /** Returns the owner of a token. A wrong token counts as a failed sign-in of the address. */
   signIn(token: string, address: string): Principal | undefined {
     const principal = this.#knownAs(token);
     if (principal === undefined) this.#failed(address, "/ws");
     return principal;
   }
 
-  /** Returns the refusal that an unknown client gets instead of 401. */
+  /** Returns the refusal that an unknown client receives instead of 401. */
   refusalOf(request: Request): RequestRefusal | undefined {
-    if (bearerOf(request) === undefined) return undefined; // it has not guessed a token
+    // A request without a token does not count.
+    if (bearerOf(request) === undefined) return undefined;
     const isTooMany = this.#failed(peerOf(request) ?? "", new URL(request.url).pathname);
     return isTooMany ? TOO_MANY_FAILURES : undefined;
   }
@@ -84,7 +85,10 @@ export class BoardAccess {
     return this.#requests.excessOf(name) > 0 ? TOO_MANY_REQUESTS : undefined;
   }
 
-  /** Counts a wrong token. A flood of them must not fill the audit, so that it has only the first. */
+  /**
+   * Counts a wrong token. The audit log gets only the first ones of a minute, so that an attack
+   * does not fill it.
+   */
   #failed(address: string, subject: string): boolean {
     const excess = this.#failures.excessOf(address);
     const detail = excess === 0 ? undefined : "further ones of this minute are left out";
@@ -98,7 +102,7 @@ export class BoardAccess {
     return excess > 0;
   }
 
-  /** Takes the same time for every token. */
+  /** Returns the principal of a token. Takes the same time for every token. */
   #knownAs(token: string | undefined): Principal | undefined {
     const sent = secretDigest(token ?? "");
     let found: Principal | undefined;

@@ -16,8 +16,8 @@ const MAX_COMMENT = 10_000;
 
 /**
  * Answers a review for a person.
- * @throws HttpRefusal 400 for a body that is no decision; 403 without the role; 404 for an unknown
- * review; 409 for an answered review; 410 for an expired review; 422 for an invalid edit.
+ * @throws HttpRefusal 400 for an invalid body; 403 without the role; 404 for an unknown review.
+ * HttpRefusal 409 for an answered review; 410 for an expired review; 422 for an invalid edit.
  */
 export async function answerReview(
   board: Pick<Board, "desk" | "audit" | "processes">,
@@ -38,7 +38,8 @@ export async function answerReview(
       subject: reviewId,
       detail: onWire(decision.type),
     });
-    return applied as unknown as ReviewAppliedBody; // of the same route in that process
+    // The same route in that process returns this form.
+    return applied as unknown as ReviewAppliedBody;
   }
   const known = await desk.find(reviewId);
   if (known === undefined) throw endedRefusal(desk.answerOf(reviewId));
@@ -57,12 +58,12 @@ export async function answerReview(
   throw endedRefusal(desk.answerOf(reviewId), outcome, review);
 }
 
-/** Lower case, as in requests. */
+/** Returns the decision in lower case, as in requests. */
 function onWire(decision: AnsweredReview["decision"]): string {
   return decision.toLowerCase();
 }
 
-/** The decision in a body or frame. @throws HttpRefusal 400 */
+/** Returns the decision in a body or frame. @throws HttpRefusal 400 */
 function personalDecision(body: Fields, by: string): Decision {
   const unknown = Object.keys(body).find((name) => !FIELDS.includes(name));
   if (unknown !== undefined)
@@ -91,7 +92,9 @@ function requireRole({ requiredRole }: StoredReview, { reviewRoles = [] }: Princ
   });
 }
 
-/** Returns the reason why a review accepts no answer. `outcome` and `review`: of its store. */
+/**
+ * Returns the reason why a review accepts no answer. `outcome` and `review` are those of its store.
+ */
 function endedRefusal(
   answered: AnsweredReview | undefined,
   outcome?: string,

@@ -8,7 +8,7 @@ import { RunStoreError } from "../../../contracts/state-errors.js";
 import { badRequest, HttpRefusal } from "../../shared/http/http-refusal.js";
 import { acceptsGzip } from "./page-files.js";
 
-/** Shorter answers are not compressed. */
+/** Minimum length of a compressed answer in characters. */
 const SMALL = 1_024;
 
 /** A request that the user may make. */
@@ -74,7 +74,7 @@ export function boardJson(
   return boardText(text, request, { "Content-Type": "application/json", ...headers });
 }
 
-/** Does the same for any text. */
+/** Like `boardJson`, for any text. */
 export async function boardText(
   text: string,
   request: Request,

@@ -30,7 +30,7 @@ export interface ServerState {
   readonly service?: Service | undefined;
 }
 
-/** The routes of the API, below the path of the public address. */
+/** Returns the routes of the API, below the path of the public address. */
 export function boardRoutes(board: Board, state: ServerState): readonly HttpRoute[] {
   const { basePath } = board.settings;
   const routes = [

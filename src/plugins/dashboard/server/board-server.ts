@@ -52,11 +52,11 @@ interface ServerParts {
   /** The token with which an operator signs in, if the settings have or request one. */
   readonly token: string | undefined;
   readonly limits: BoardLimits;
-  /** Default: a listener of the dashboard's own. */
+  /** The listener of a service. Default: the dashboard has its own listener. */
   readonly place?: BoardPlace | undefined;
 }
 
-/** Serves a board: page, API and socket, behind one gate. */
+/** Serves a board: page, API and socket, with one access control. */
 export class BoardServer implements ServerState {
   readonly dispatcher: RouteDispatcher;
   readonly service: Service | undefined;
@@ -113,7 +113,7 @@ export class BoardServer implements ServerState {
     return this.#isDraining;
   }
 
-  /** The port that it listens on; `undefined` if it has no listener. */
+  /** The port of the listener. `undefined` if there is no listener. */
   get port(): number | undefined {
     return this.#listener?.port;
   }
@@ -122,7 +122,7 @@ export class BoardServer implements ServerState {
     return boardStatus(this.#board, this);
   }
 
-  /** Whether a path belongs to the page, the API or the socket. */
+  /** Returns whether a path belongs to the page, the API or the socket. */
   serves(path: string): boolean {
     return routesOf(this.#own, path).length > 0;
   }
@@ -135,7 +135,7 @@ export class BoardServer implements ServerState {
     return () => void this.#streams.delete(stream);
   };
 
-  /** Listens, and returns the port. Rejects if the address is not available. */
+  /** Starts to listen, and returns the port. Rejects if the address is not available. */
   async listen(port: number, keepAlive: boolean): Promise<number> {
     this.#listener = await listenFor(this.dispatcher, {
       host: this.#host,
@@ -155,7 +155,10 @@ export class BoardServer implements ServerState {
   }
 }
 
-/** Failures of requests have no other report. A client that disconnects is no failure. */
+/**
+ * Reports an error. Failures of requests have no other report. The disconnection of a client is not
+ * a failure.
+ */
 function reportError(error: unknown): void {
   const { code } = error as { readonly code?: unknown };
   if (code === "ECONNRESET" || code === "EPIPE" || code === "ERR_STREAM_PREMATURE_CLOSE") return;

@@ -93,9 +93,10 @@ export class Broadcast implements ClientSurroundings {
     return Buffer.from(await this.#readReviews());
   }
 
-  /** Called periodically: other processes may have added reviews. */
+  /** Called periodically, because other processes may have added reviews. */
   beat(): void {
-    this.frames.clear(); // those of pages that connected between two flushes
+    // Frames of pages that connected between two flushes.
+    this.frames.clear();
     this.checkReviews();
   }
 
@@ -145,7 +146,7 @@ export class Broadcast implements ClientSurroundings {
     if (this.#changedRuns.size > 0) this.#scheduleRuns();
   }
 
-  /** Sends summaries with a minimum interval; the first is sent at once. */
+  /** Sends summaries with a minimum interval. The first summary is sent at once. */
   #scheduleRuns(): void {
     if (this.#runsTimer !== undefined) return;
     const since = this.board.clock.monotonicMs() - this.#runsAtMs;

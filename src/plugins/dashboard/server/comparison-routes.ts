@@ -11,10 +11,10 @@ import { endedRun, foundRun, runOfId } from "./found-run.js";
 import { runQueryIn } from "./run-routes.js";
 
 const MAX_SEARCH = 200;
-/** The runs of a search without a run. */
+/** Maximum number of runs of a search without a run. */
 const MAX_SEARCHED = 100;
 
-/** The routes that read a complete run: comparison, baseline, search. */
+/** Returns the routes that read a complete run: comparison, baseline, search. */
 export function comparisonRoutes(board: Board): readonly HttpRoute[] {
   const baseline = "/api/runs/{runId}/baseline";
   return [
@@ -52,7 +52,7 @@ async function answerSearch(board: Board, { query, request }: BoardExchange): Pr
   return boardJson(JSON.stringify(body), request);
 }
 
-/** Searches the newest runs that fit the conditions of a list. */
+/** Searches the newest runs that match the conditions of a list. */
 async function searchNewest(
   { runs }: Board,
   { query, text }: { readonly query: URLSearchParams; readonly text: string },

@@ -12,16 +12,16 @@ export const CLOSE = Object.freeze({
   notJson: 1007,
   tooManyMessages: 1008,
   unauthorized: 4401,
-  /** For a process that reports. */
+  /** For a process that reports its runs. */
   refused: 4403,
 });
 
 const MAX_UNANSWERED = 2;
 
 /**
- * A socket with limits for the rate of messages, for unanswered pings, and for unsent data. Nothing
- * is read from a peer that does not read: its messages would have answers. Answers pings itself, so
- * that they count as messages; its socket must not.
+ * A socket with limits for the rate of messages, for unanswered pings, and for unsent data. A peer
+ * that does not read is not read, because its messages would have answers. Answers pings itself, so
+ * that they count as messages. The socket must not answer pings.
  */
 export class Connection {
   readonly address: string;
@@ -41,7 +41,7 @@ export class Connection {
     o: {
       readonly clock: Pick<Clock, "monotonicMs">;
       readonly limits: BoardLimits;
-      /** Default: that of a page. */
+      /** Limit of messages per second. Default: the limit of a page. */
       readonly messagesPerSecond?: number | undefined;
     },
   ) {
@@ -59,17 +59,17 @@ export class Connection {
     socket.on("error", () => undefined); // closes the socket
   }
 
-  /** Whether so much data is unsent that no more should be added. */
+  /** Whether so much data is unsent that no further data should be added. */
   get isFull(): boolean {
     return this.#socket.bufferedAmount > this.#limits.bufferedBytes;
   }
 
-  /** Whether there are no unsent data. */
+  /** Whether there is no unsent data. */
   get isEmpty(): boolean {
     return this.#socket.bufferedAmount === 0;
   }
 
-  /** Calls `fn` with each message that is a JSON object; other messages close the connection. */
+  /** Calls `fn` with each message that is a JSON object. Other messages close the connection. */
   onMessage(fn: (message: Fields) => void): void {
     this.#socket.on("message", (data, isBinary) => {
       if (!this.#admits()) return;
@@ -89,7 +89,7 @@ export class Connection {
     this.#onDrained = fn;
   }
 
-  /** Sends a JSON text. Several connections may be given the same bytes. */
+  /** Sends a JSON text. Several connections may send the same bytes. */
   send(text: string | Uint8Array): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
     this.#socket.send(text, { binary: false }, () => this.#sent());
@@ -124,7 +124,8 @@ export class Connection {
 
   /** Counts a frame of the peer. Returns whether it is handled. */
   #admits(): boolean {
-    if (this.#isClosing) return false; // the peer may continue until it has read the close frame
+    // The peer may send until it has read the close frame.
+    if (this.#isClosing) return false;
     this.#unanswered = 0;
     if (this.#isFlood()) this.close(CLOSE.tooManyMessages, "Too many messages");
     return !this.#isClosing;
@@ -135,7 +136,8 @@ export class Connection {
   }
 
   #sent(): void {
-    if (this.#socket.isPaused) this.#unanswered = 0; // the peer has read something
+    // The peer has read some data.
+    if (this.#socket.isPaused) this.#unanswered = 0;
     if (this.#socket.bufferedAmount > 0) return;
     if (this.#socket.isPaused) this.#socket.resume();
     const fn = this.#onDrained;
@@ -153,7 +155,7 @@ export class Connection {
   }
 }
 
-/** Messages are one buffer each, by the default of `binaryType`. */
+/** Returns the text of a message. Messages are one buffer each, by the default of `binaryType`. */
 function receivedText(data: unknown): string {
   return Buffer.isBuffer(data) ? data.toString() : "";
 }

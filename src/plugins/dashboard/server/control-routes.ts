@@ -28,7 +28,7 @@ const START = ["ensemble", "inputs", "tags", "captureMode", "timeoutMs", ...ANSW
 const AGAIN = ["inputs", ...ANSWERS];
 const MAX_KEY = 200;
 
-/** The routes that start runs. */
+/** Returns the routes that start runs. */
 export function controlRoutes(board: Board, service?: Service): readonly HttpRoute[] {
   const ensemble = "/api/ensembles/{name}";
   return [
@@ -46,7 +46,7 @@ function listEnsembles(board: Board, { request }: BoardExchange): Promise<Respon
   return boardJson(JSON.stringify(board.shownValue(body)), request);
 }
 
-/** The registered ensembles of this process. */
+/** Returns the registered ensembles of this process. */
 export function ensemblesOf({ registrations }: Board): readonly StartableEnsemble[] {
   return registrations.all.map(startable);
 }
@@ -57,7 +57,7 @@ function oneEnsemble(board: Board, { parameters, request }: BoardExchange): Prom
   return boardJson(JSON.stringify(board.shownValue(body)), request);
 }
 
-/** @throws HttpRefusal 404 */
+/** Returns the registered ensemble of a name. @throws HttpRefusal 404 */
 function registeredAs({ registrations }: Board, name: string): RegisteredEnsemble {
   const registered = registrations.get(name);
   if (registered === undefined)
@@ -144,7 +144,8 @@ function optionsIn({ tags, captureMode, timeoutMs }: Fields): Omit<RunOptions, "
   if (captureMode !== undefined && typeof captureMode !== "string")
     throw badRequest("captureMode must be a text");
   return {
-    ...(tags !== undefined && { tags: tags as Readonly<Record<string, string>> }), // texts, as checked
+    // The values are texts, as checked.
+    ...(tags !== undefined && { tags: tags as Readonly<Record<string, string>> }),
     ...(captureMode !== undefined && { captureMode }),
     ...(timeoutMs !== undefined && { timeoutMs: Number(timeoutMs) }),
   };
@@ -165,7 +166,8 @@ function keyOf({ request, principal }: BoardExchange, body: unknown): RequestKey
 }
 
 /**
- * Starts a run. A repeated request gets the answer of the first, and adds nothing to the audit log.
+ * Starts a run. A repeated request gets the answer of the first request, and adds nothing to the
+ * audit log.
  */
 async function answerStart(
   board: Board,
@@ -205,7 +207,11 @@ async function runAgain(board: Board, asked: BoardExchange): Promise<Response> {
   return answerStart(board, asked, { body, start, action });
 }
 
-/** The ensemble of a start: the registered one, or one with the answers of an earlier run. @throws HttpRefusal 400; ValidationError */
+/**
+ * Returns the ensemble of a start: the registered ensemble, or one with the answers of an earlier
+ * run.
+ * @throws HttpRefusal 400; ValidationError
+ */
 function madeIn(
   board: Board,
   registered: RegisteredEnsemble,

@@ -11,15 +11,18 @@ const BATCH_LENGTH = 64 * 1024;
  */
 export type CountedStream = (end: () => void) => () => void;
 
-/** A stream of server-sent events: each entry of a run after a number, until the run ends. */
+/**
+ * Options of a stream of server-sent events with each entry of a run after a number, until the run
+ * ends.
+ */
 interface StreamOptions extends Pick<BoardExchange, "request"> {
   readonly after: number;
   readonly openStream: CountedStream;
 }
 
 /**
- * Sends `id`, `event` and `data` of each full entry, at the pace of the client. Status 204 if
- * nothing will follow, so that clients stop reconnecting.
+ * Sends `id`, `event` and `data` of each full entry, at the pace of the client. Returns status 204
+ * if nothing will follow, so that clients stop reconnecting.
  */
 export function entryEvents(
   { feed }: Pick<Board, "feed">,

@@ -7,7 +7,9 @@ export interface EntryFrame {
   readonly bytes: Uint8Array;
 }
 
-/** Creates the frames with entries. Clients at the same position of a run get the same bytes. */
+/**
+ * Creates the frames with entries. Clients at the same position of a run receive the same bytes.
+ */
 export class EntryFrames {
   readonly #maxBytes: number;
   readonly #shared = new Map<RunLog, Map<number, EntryFrame>>();
@@ -21,7 +23,7 @@ export class EntryFrames {
     this.#shared.clear();
   }
 
-  /** Returns the next frame after number `sent`; entries of `watched` tasks are full. */
+  /** Returns the next frame after number `sent`. Entries of `watched` tasks are full. */
   after(log: RunLog, sent: number, watched: ReadonlyMap<string, unknown>): EntryFrame {
     if (watched.size > 0) return this.#make(log, sent, (n) => watched.has(log.taskOf(n) ?? ""));
     const frames = this.#shared.get(log) ?? new Map<number, EntryFrame>();
@@ -45,7 +47,7 @@ export class EntryFrames {
   }
 }
 
-/** A frame with pieces of streamed answers, which are no entries. */
+/** Returns a frame with pieces of streamed answers, which are not entries. */
 export function pieceFrame(log: RunLog, sent: number, pieces: readonly LogEntry[]): Uint8Array {
   return frameBytes(
     log.runId,

@@ -19,7 +19,7 @@ const BATCH_LENGTH = 64 * 1024;
 interface FileForm {
   readonly ending: string;
   readonly type: string;
-  /** Absent for the log, which is sent entry by entry. */
+  /** Converts the run to a text. Absent for the log, which is sent entry by entry. */
   readonly text?: (run: WholeRun, taskId: string | undefined) => string;
 }
 
@@ -38,7 +38,7 @@ const FORMS: Readonly<Record<ExportForm, FileForm>> = {
   },
 };
 
-/** The routes that export a run as a file. */
+/** Returns the routes that export a run as a file. */
 export function exportRoutes(board: Board): readonly HttpRoute[] {
   return [
     boardRoute("GET", "/api/runs/{runId}/export", "viewer", (asked) => exportRun(board, asked)),
@@ -63,7 +63,7 @@ async function exportRun(board: Board, asked: BoardExchange): Promise<Response> 
   return boardText(form.text(await readWhole(run), taskId), request, headers);
 }
 
-/** One line per entry, at the pace of the client. */
+/** Returns one line per entry, at the pace of the client. */
 function logLines(run: ReadableRun): ReadableStream<Uint8Array> {
   const entries = entriesOf(run);
   const encoder = new TextEncoder();

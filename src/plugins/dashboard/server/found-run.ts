@@ -11,20 +11,23 @@ export function foundRun(
   return runOfId(board, parameters["runId"] ?? "");
 }
 
-/** @throws HttpRefusal 404; RunStoreError */
+/** Returns the run with this id. @throws HttpRefusal 404; RunStoreError */
 export async function runOfId({ runs }: Pick<Board, "runs">, runId: string): Promise<ReadableRun> {
   const run = await runs.find(runId);
   if (run === undefined) throw notFoundRefusal("RUN_NOT_FOUND", "There is no such run");
   return run;
 }
 
-/** Whether a run is in progress: in this process, or in another one that writes to the store. */
+/**
+ * Returns whether a run is in progress, in this process or in another process that writes to the
+ * store.
+ */
 export function goesOn({ ended, summary: { state, exitReason } }: ReadableRun): boolean {
   const isOpen = (state === "running" || state === "waiting") && exitReason !== "SUSPENDED";
   return !ended || isOpen;
 }
 
-/** As `foundRun`, for a run that has ended. @throws HttpRefusal 404, 409; RunStoreError */
+/** Like `foundRun`, for a run that has ended. @throws HttpRefusal 404, 409; RunStoreError */
 export async function endedRun(
   board: Pick<Board, "runs">,
   asked: Pick<BoardExchange, "parameters">,
@@ -38,7 +41,7 @@ export function noTrace(): HttpRefusal {
   return notFoundRefusal("TRACE_NOT_FOUND", "There is no trace of the run here");
 }
 
-/** Headers of a file about a run. */
+/** Returns the headers of a file about a run. */
 export function attachmentOf(runId: string, ending: string): Readonly<Record<string, string>> {
   const name = runId.replace(/[^\w.-]/g, "_").slice(0, 100);
   return { "Content-Disposition": `attachment; filename="${name}.${ending}"` };

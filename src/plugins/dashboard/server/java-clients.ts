@@ -17,8 +17,8 @@ import {
 import { answerReview } from "./answer-review.js";
 
 /**
- * The connected viewers of the Java version. They show one run, the newest; all get the same
- * messages.
+ * The connected viewers of the Java version. They show only the newest run. All viewers receive the
+ * same messages.
  */
 export class JavaClients {
   readonly #board: Board;
@@ -107,7 +107,10 @@ function reviewMessage(entry: LogEntry): string {
   return JSON.stringify(javaMessage(entry));
 }
 
-/** One viewer. A viewer that reads too slowly gets the run so far again after it has caught up. */
+/**
+ * One viewer. A viewer that reads too slowly receives the run so far again after it has read the
+ * sent data.
+ */
 export class JavaClient {
   readonly #connection: Connection;
   readonly #principal: Principal;
@@ -128,7 +131,7 @@ export class JavaClient {
     this.#onError = onError;
   }
 
-  /** Sends the first message, before all others. `reopen` sends it again. */
+  /** Sends the first message before all other messages. `reopen` sends it again. */
   open(hello: JavaMessage, reopen: () => Promise<void>): void {
     this.#reopen = reopen;
     this.#isOpen = true;
@@ -157,7 +160,10 @@ export class JavaClient {
     this.#connection.close(code, reason);
   }
 
-  /** The viewer has no message for the result of an answer: its dialog closes with the review. */
+  /**
+   * Answers a review. The viewer has no message for the result of an answer, because its dialog
+   * closes with the review.
+   */
   async #decide({ reviewId, decision, revisedOutput }: Fields): Promise<void> {
     const isEdit = String(decision).toUpperCase() === "EDIT";
     const body = { decision, ...(isEdit && { revisedOutput }) };

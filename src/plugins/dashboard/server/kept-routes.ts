@@ -19,7 +19,7 @@ import { goesOn } from "./found-run.js";
 import { BODY_LIMITS } from "./limits.js";
 
 const MAX_ID = 200;
-/** Types of entries that also occur in a run that its journal refuses. */
+/** Types of entries that occur even in a run that its journal refuses. */
 const OF_EVERY_RUN: ReadonlySet<string> = new Set([
   "ensemble_started",
   "run_planned",
@@ -39,7 +39,7 @@ interface FoundKept {
   readonly run: KeptRun;
 }
 
-/** The routes of runs that a journal keeps, and the list of actions for a run. */
+/** Returns the routes of runs that a journal keeps, and the list of actions for a run. */
 export function keptRoutes(board: Board): readonly HttpRoute[] {
   const run = "/api/runs/{runId}";
   return [
@@ -131,7 +131,8 @@ async function forkRun(board: Board, asked: BoardExchange): Promise<Response> {
       throw badRequest(`${name} must be a text of 1 to ${MAX_ID} characters`);
   }
   const { runs, run } = await requireKept(board, asked.parameters["runId"] ?? "");
-  const texts = { runId: wanted, from } as { readonly runId?: string; readonly from?: string }; // as checked
+  // As checked.
+  const texts = { runId: wanted, from } as { readonly runId?: string; readonly from?: string };
   const runId = await journalAnswer(() => runs.fork(run.runId, texts));
   board.audit.add({
     user: asked.principal.name,

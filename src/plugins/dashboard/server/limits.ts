@@ -10,11 +10,13 @@ export const LIMITS = Object.freeze({
   requestsPerMinute: 600,
   /** Per address. */
   failedSignInsPerMinute: 10,
-  /** Unsent bytes of a socket above which a client gets no further data until it has read them. */
+  /**
+   * Unsent bytes of a socket above which a client receives no further data until it has read them.
+   */
   bufferedBytes: 1024 * 1024,
   /** Maximum bytes of one frame with entries. */
   frameBytes: 256 * 1024,
-  /** A client that has missed more entries fetches the state again. */
+  /** Number of missed entries above which a client fetches the state again. */
   missedEntries: 5_000,
   watchedTasks: 8,
   /** Maximum bytes of one message of a process that reports its runs. */
@@ -35,7 +37,7 @@ export const LIMITS = Object.freeze({
   summariesMs: 250,
   heartbeatMs: 15_000,
   receiveMs: 30_000,
-  /** Maximum wait of a page for the store. After it, the page begins with the runs in memory. */
+  /** Maximum wait of a page for the store. After it, the page shows the runs in memory. */
   storeMs: 2_000,
   /** Maximum wait for the store when the dashboard closes. */
   closeMs: 10_000,
@@ -43,7 +45,7 @@ export const LIMITS = Object.freeze({
   socketCloseMs: 2_000,
 });
 
-/** See {@link LIMITS}; tests take shorter times. */
+/** See {@link LIMITS}. Tests use shorter times. */
 export type BoardLimits = { readonly [K in keyof typeof LIMITS]: number };
 
 export const BODY_LIMITS = Object.freeze({

@@ -30,6 +30,7 @@ export class MinuteLimit {
   #forget(now: number): void {
     for (const [key, { startMs }] of this.#windows)
       if (now - startMs >= MINUTE_MS) this.#windows.delete(key);
-    if (this.#windows.size >= MANY_KEYS) this.#windows.clear(); // a flood of addresses does not exhaust the memory
+    // Requests from very many addresses must not exhaust the memory.
+    if (this.#windows.size >= MANY_KEYS) this.#windows.clear();
   }
 }

@@ -141,7 +141,7 @@ export class PageClient {
     if (!this.#isHeld) this.#deliver(subscription);
   }
 
-  /** A run that is not in memory has no further entries. */
+  /** Subscribes to a run that is not in memory and therefore has no further entries. */
   async #subscribeStored(runId: string, after: number): Promise<void> {
     const n = await this.#around.board.runs.lastOf(runId);
     if (n !== after || n < 0) this.#frame({ type: "resync", runId, n });
@@ -198,7 +198,7 @@ export class PageClient {
     if (pieces.length > 0) this.#bytes(pieceFrame(log, subscription.sent, pieces));
   }
 
-  /** Sends the entries that were blocked. A run with too many of them has to be fetched. */
+  /** Sends the entries that were blocked. A run with too many such entries must be fetched. */
   #goOn(): void {
     for (const [runId, subscription] of this.#subscriptions) {
       const { log, sent } = subscription;

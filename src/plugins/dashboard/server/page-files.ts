@@ -20,7 +20,7 @@ const FOLDERS = ["dashboard/page", "../dashboard/page", "../../../../bundle/dash
 const NOT_BUILT =
   "The page of the dashboard is not built. Run `npm run build` in the source tree; the API works without it.\n";
 
-/** A file of the page for browsers. It has no data of runs. */
+/** A file of the page for browsers. It contains no data of runs. */
 interface PageFile {
   readonly bytes: Buffer<ArrayBuffer>;
   readonly packed: Buffer<ArrayBuffer>;
@@ -28,8 +28,8 @@ interface PageFile {
 }
 
 /**
- * The routes of the page below `basePath`. The manifest of the page lists the files, which are read
- * once; there are no other paths. Without a built page, `/` returns 503.
+ * Returns the routes of the page below `basePath`. The manifest of the page lists the files, which
+ * are read once. There are no other paths. Without a built page, `/` returns 503.
  */
 export async function pageRoutes(
   basePath: string,
@@ -93,7 +93,7 @@ function fileAnswer({ bytes, packed, mediaType }: PageFile, request: Request): R
   });
 }
 
-/** Whether an answer may be compressed. */
+/** Returns whether an answer may be compressed. */
 export function acceptsGzip(request: Request): boolean {
   return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(
     request.headers.get("accept-encoding") ?? "",

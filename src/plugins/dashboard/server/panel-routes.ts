@@ -9,10 +9,10 @@ import { HttpRefusal, notFoundRefusal } from "../../shared/http/http-refusal.js"
 import { boardJson, boardRoute } from "./answers.js";
 import { runOfId } from "./found-run.js";
 
-/** Time limit of a plugin for a view. */
+/** Time limit of a plugin for a view, in milliseconds. */
 const READ_MS = 20_000;
 
-/** The routes of the views that plugins contribute. */
+/** Returns the routes of the views that plugins contribute. */
 export function panelRoutes(board: Board): readonly HttpRoute[] {
   return [
     boardRoute("GET", "/api/panels", "viewer", ({ request }) => {

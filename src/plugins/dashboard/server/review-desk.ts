@@ -20,8 +20,8 @@ export interface OtherReviews {
 }
 
 /**
- * Collects the reviews of all attached kernels. Their stores decide; this object remembers
- * questions and answers.
+ * Collects the reviews of all attached kernels. Their stores decide. This object records questions
+ * and answers.
  */
 export class ReviewDesk {
   readonly #contents: boolean;
@@ -47,7 +47,7 @@ export class ReviewDesk {
       .slice(0, KEPT_ANSWERED);
   }
 
-  /** Replaces the reviews of another process; `undefined`: none of them waits any longer. */
+  /** Replaces the reviews of another process. With `undefined`, none of them waits any more. */
   takeFrom(process: object, reviews: OtherReviews | undefined): void {
     const before = this.#others.get(process);
     const known = new Set(before?.pending.map(({ reviewId }) => reviewId));
@@ -59,7 +59,7 @@ export class ReviewDesk {
     this.#changed();
   }
 
-  /** Watches a store. Returns a function that stops watching. */
+  /** Subscribes to a store. Returns a function that ends the subscription. */
   watch(store: ReviewStore): () => void {
     const watched = this.#stores.get(store) ?? {
       uses: 0,
@@ -156,7 +156,7 @@ export class ReviewDesk {
     this.#changed();
   }
 
-  /** Redacted; without texts if contents are not shown. */
+  /** Returns a redacted review. It has no texts if contents are not shown. */
   #shown(review: StoredReview): StoredReview {
     const redactor = this.#redactors.get(review.reviewId) ?? createRedactor();
     if (!this.#contents) {

@@ -8,7 +8,7 @@ import { answerReview } from "./answer-review.js";
 import { boardRoute, boardJson } from "./answers.js";
 import { BODY_LIMITS } from "./limits.js";
 
-/** The routes of reviews. */
+/** Returns the routes of reviews. */
 export function reviewRoutes(board: Board): readonly HttpRoute[] {
   return [
     boardRoute("GET", "/api/reviews", "viewer", (asked) => listReviews(board, asked)),

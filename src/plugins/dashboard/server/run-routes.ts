@@ -15,14 +15,14 @@ import { BODY_LIMITS } from "./limits.js";
 import { uiStream } from "./ui-stream.js";
 
 const MAX_ENTRIES = 1_000;
-/** A page of entries ends with the entry that exceeds this number of characters. */
+/** Number of characters above which a page of entries ends. */
 const PAGE_LENGTH = 4 * 1024 * 1024;
 const MAX_ROWS = 10_000;
 const MAX_REASON = 1_000;
 const STATES = ["running", "waiting", "done", "failed", "stopped", "interrupted"] as const;
 const ONCE = ["state", "ensemble", "text", "from", "to", "before"] as const;
 
-/** The routes of runs. */
+/** Returns the routes of runs. */
 export function runRoutes(board: Board, openStream: CountedStream): readonly HttpRoute[] {
   const run = "/api/runs/{runId}";
   return [
@@ -73,7 +73,7 @@ export function runQueryIn(query: URLSearchParams): RunQuery {
   for (const name of ["from", "to"] as const)
     if (query.has(name) && Number.isNaN(Date.parse(query.get(name) ?? "")))
       throw badRequest(`${name} must be an ISO instant`);
-  return { ...asked, tags: Object.fromEntries(tags) }; // texts, of the names above
+  return { ...asked, tags: Object.fromEntries(tags) }; // the values are texts with the names above
 }
 
 async function oneRun(board: Board, asked: BoardExchange): Promise<Response> {
@@ -166,7 +166,7 @@ async function answerTrace(board: Board, asked: BoardExchange): Promise<Response
 
 async function removeRun(board: Board, asked: BoardExchange): Promise<Response> {
   const { runId } = (await endedRun(board, asked)).summary;
-  await board.traces.written(); // otherwise the store could get the trace afterwards
+  await board.traces.written(); // otherwise the trace could be stored after the removal
   await board.runs.remove(runId);
   board.audit.add({ user: asked.principal.name, action: "remove", subject: runId });
   return new Response(null, { status: 204 });

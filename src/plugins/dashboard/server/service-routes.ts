@@ -18,10 +18,10 @@ import { readJsonObject } from "../../shared/http/json-body.js";
 import { boardJson, boardRoute } from "./answers.js";
 import { BODY_LIMITS } from "./limits.js";
 
-/** Time limit of the storage of requests. */
+/** Time limit of the storage of requests, in milliseconds. */
 const STORAGE_MS = 10_000;
 
-/** The routes of the services of this process. */
+/** Returns the routes of the services of this process. */
 export function serviceRoutes(board: Board): readonly HttpRoute[] {
   const one = "/api/services/{name}";
   return [
@@ -66,7 +66,7 @@ async function serviceInfo(service: Service): Promise<ServiceInfo> {
   };
 }
 
-/** @throws HttpRefusal 503 if the storage fails or does not respond in time */
+/** Calls the storage. @throws HttpRefusal 503 if the storage fails or does not respond in time */
 async function storageAnswer<T>(work: () => Promise<T>): Promise<T> {
   try {
     const late = (): never => {

@@ -15,7 +15,7 @@ const KEPT_BACK = "The text stays in the program, because contents are not shown
 
 /**
  * Returns a route whose refusals contain no secrets. Without contents, refusals also contain no
- * texts of the program: only their code and the names of the refused inputs.
+ * texts of the program. They then have only their code and the names of the refused inputs.
  */
 export function shownRefusals(
   board: Pick<Board, "redacted" | "settings">,

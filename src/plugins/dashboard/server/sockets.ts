@@ -23,14 +23,14 @@ type Client = PageClient | JavaClient | ProcessClient;
 /** The peer of a socket. */
 type ClientKind = "page" | "java" | "process";
 
-/** The WebSocket connections: decides who may open one, and which messages each gets. */
+/** The WebSocket connections. Checks who may open a connection, and which messages it receives. */
 export class BoardSockets {
   readonly #board: Board;
   readonly #access: BoardAccess;
   readonly #limits: BoardLimits;
   readonly #onError: (error: unknown) => void;
   readonly #server: WebSocketServer;
-  /** For processes: their messages may be larger. */
+  /** The server for processes, whose messages may be larger. */
   readonly #processServer: WebSocketServer;
   readonly #broadcast: Broadcast;
   readonly #java: JavaClients;
@@ -69,7 +69,7 @@ export class BoardSockets {
     return this.#open.size;
   }
 
-  /** The route of the socket. Its upgrade decides who is admitted. */
+  /** Returns the route of the socket. Its upgrade checks the access. */
   route(): HttpRoute {
     return {
       method: "GET",
@@ -112,10 +112,12 @@ export class BoardSockets {
     this.#requireRoom(asksLater);
     const needed = isProcess ? "reporter" : "viewer";
     const principal = asksLater ? undefined : await this.#principalOf(request, needed);
-    this.#requireRoom(asksLater); // others may have connected meanwhile
+    // Other clients may have connected during the check.
+    this.#requireRoom(asksLater);
     const server = isProcess ? this.#processServer : this.#server;
     server.handleUpgrade(request, socket, head, (opened) => {
-      (socket as Partial<Socket>).ref?.(); // an open page keeps the process alive; a TLS stream has this method too
+      // An open page keeps the process alive. A TLS stream also has this method.
+      (socket as Partial<Socket>).ref?.();
       this.#opened(opened, request.socket.remoteAddress ?? "", {
         principal,
         kind,
@@ -159,7 +161,7 @@ export class BoardSockets {
     else this.#begin(connection, o.principal, o.kind);
   }
 
-  /** Sends nothing before the first message, which has to be the token. */
+  /** Waits for the first message, which must be the token. Sends nothing before. */
   #awaitToken(connection: Connection, kind: ClientKind): void {
     this.#unknown.add(connection);
     const refuse = (): void => connection.close(CLOSE.unauthorized, "Unauthorized");
@@ -227,7 +229,10 @@ export class BoardSockets {
     });
   }
 
-  /** A page must not stay without its first frame when a store fails: it reconnects later. */
+  /**
+   * Closes a connection after an error. A page must not wait for its first frame when a store
+   * fails. It reconnects later.
+   */
   #failed(connection: Connection, error: unknown): void {
     this.#onError(error);
     connection.close(1011, "The first message could not be made");

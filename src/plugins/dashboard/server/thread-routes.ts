@@ -20,13 +20,13 @@ import { asText } from "../../../util/objects.js";
 import { HttpRefusal, notFoundRefusal } from "../../shared/http/http-refusal.js";
 import { boardJson, boardRoute, countIn } from "./answers.js";
 
-/** Time limit of a store of conversations. */
+/** Time limit of a store of conversations, in milliseconds. */
 const STORE_MS = 10_000;
 const MAX_THREADS = 100;
 const MAX_TURNS = 200;
 const TURNS = 50;
 
-/** The routes of the threads of conversations. They are read-only. */
+/** Returns the routes of the threads of conversations. They are read-only. */
 export function threadRoutes(board: Board): readonly HttpRoute[] {
   const threads = "/api/conversations/{name}/threads";
   return [
@@ -40,7 +40,7 @@ export function threadRoutes(board: Board): readonly HttpRoute[] {
   ];
 }
 
-/** The registered conversations of this process. */
+/** Returns the registered conversations of this process. */
 export function conversationsOf({ chats }: Board): readonly ConversationInfo[] {
   return chats.all.map(({ name, title }) => ({ name, ...(title !== undefined && { title }) }));
 }
@@ -53,7 +53,8 @@ function askedChat({ chats }: Board, { parameters }: BoardExchange): RegisteredC
 }
 
 /**
- * Returns the owner whose threads are requested. A principal with an owner sees no other threads.
+ * Returns the owner whose threads are requested. A principal with an owner may not read other
+ * threads.
  */
 function ownerIn({ owner }: Principal, query: URLSearchParams): string | undefined {
   return owner ?? query.get("owner") ?? undefined;
@@ -96,6 +97,7 @@ async function oneThread(board: Board, asked: BoardExchange): Promise<Response> 
 }
 
 /**
+ * Calls a conversation.
  * @throws HttpRefusal 404 for a thread of another owner; 503 if the store fails or does not
  * respond; ValidationError
  */
@@ -156,7 +158,7 @@ function infoOfMessage(board: Board, message: ThreadMessage): ThreadMessageInfo 
   };
 }
 
-/** Redacted; empty if contents do not leave the process. */
+/** Returns the redacted text. Empty if contents do not leave the process. */
 function shownText(board: Board, text: string): string {
   return asText(board.shownValue(text));
 }

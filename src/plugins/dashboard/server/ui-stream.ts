@@ -12,13 +12,14 @@ import { storedChunks } from "../../shared/ui-stream/stored-chunks.js";
 interface UIStreamRequest {
   readonly signal: AbortSignal;
   readonly openStream: CountedStream;
-  /** The only task whose text is shown. Default: all. */
+  /** The only task whose text is shown. Default: all tasks. */
   readonly taskId: string | undefined;
 }
 
 /**
- * Returns a run as a UI message stream of the AI SDK, from its first entry on. Follows the run and
- * the text that its models stream. A client that disconnects does not affect the run.
+ * Returns a run as a UI message stream of the AI SDK, from its first entry. Continues with new
+ * entries and the text that the models stream. The disconnection of a client does not affect the
+ * run.
  */
 export function uiStream(board: Board, run: ReadableRun, o: UIStreamRequest): Response {
   const { taskId } = o;
@@ -39,7 +40,7 @@ export function uiStream(board: Board, run: ReadableRun, o: UIStreamRequest): Re
   return chunkResponse(source, { protocol: "ui" });
 }
 
-/** The full entries of a run, interleaved with pieces of text. Waits for new ones. */
+/** The full entries of a run, interleaved with pieces of text. Waits for new entries. */
 class FollowedEntries {
   readonly #board: Board;
   readonly #run: ReadableRun;
@@ -81,7 +82,7 @@ class FollowedEntries {
     this.#wake();
   }
 
-  /** As `RunStore.read`; empty at the end of the run. */
+  /** Like `RunStore.read`. Returns an empty list at the end of the run. */
   async read(_runId: string, after: number, limit: number): Promise<readonly LogEntry[]> {
     for (;;) {
       const run = this.#run;
@@ -120,14 +121,15 @@ class FollowedEntries {
   }
 
   /**
-   * Returns an entry, preceded by the rest of the answer that it ends: the last piece is held back
+   * Returns an entry, preceded by the rest of the answer that it ends. The last piece is held back
    * until then.
    */
   #withRest(entry: LogEntry): readonly LogEntry[] {
     const { type, taskId, outcome, responseText } = entry;
     if (taskId === undefined) return [entry];
     const sent = this.#sent.get(taskId) ?? "";
-    if (type === "usage_recorded" && outcome !== "ok") this.#sent.delete(taskId); // another attempt writes another answer
+    // Another attempt creates another answer.
+    if (type === "usage_recorded" && outcome !== "ok") this.#sent.delete(taskId);
     if (type !== "llm_iteration_completed") return [entry];
     this.#sent.delete(taskId);
     const text = asText(responseText);

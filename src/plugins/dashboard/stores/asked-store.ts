@@ -8,8 +8,8 @@ import { messageOf } from "../../../util/errors.js";
 const ANSWER_MS = 20_000;
 
 /**
- * Calls a store. @throws RunStoreError for a failure, and for an answer that takes more than 20
- * seconds; other errors of the framework unchanged.
+ * Calls a store. Other errors of the framework are unchanged.
+ * @throws RunStoreError for a failure, and for an answer that takes more than 20 seconds
  */
 export async function askStore<T>(work: () => Promise<T>): Promise<T> {
   const late = (): never => {
@@ -23,7 +23,7 @@ export async function askStore<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Returns a store for requests of users: each call uses `askStore`. */
+/** Returns a store for requests of users. Each call uses `askStore`. */
 export function askedStore(store: RunStore): RunStore {
   return {
     append: (runId, entries) => askStore(async () => store.append(runId, entries)),

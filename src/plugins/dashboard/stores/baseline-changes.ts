@@ -13,14 +13,17 @@ const MAX_KEPT = 1_000;
 export class BaselineChanges {
   readonly #find: (runId: string) => Promise<ReadableRun | undefined>;
   readonly #known = new Map<string, ChangeCounts>();
-  /** The last baseline: lists often request runs of one ensemble. */
+  /** The last baseline. Lists often request runs of one ensemble. */
   #read: { readonly key: string; readonly run: Promise<WholeRun> } | undefined;
 
   constructor(find: (runId: string) => Promise<ReadableRun | undefined>) {
     this.#find = find;
   }
 
-  /** Returns `undefined` if the baseline no longer exists. @throws RunStoreError */
+  /**
+   * Returns the changes of a run. Returns `undefined` if the baseline does not exist any more.
+   * @throws RunStoreError
+   */
   async countsOf(baselineId: string, run: ReadableRun): Promise<ChangeCounts | undefined> {
     const baseline = await this.#find(baselineId);
     if (baseline === undefined) return undefined;

@@ -43,13 +43,13 @@ interface BoardRunsOptions {
 }
 
 /**
- * The runs in memory, and those of the store, if there is one. Memory takes precedence, because it
+ * The runs in memory, and those of the store if there is one. Memory takes precedence, because it
  * is newer.
  */
 export class BoardRuns {
   readonly #feed: RunFeed;
   readonly #store: RunStore | undefined;
-  /** The same, with its failures as RunStoreError. */
+  /** The store, with its failures as RunStoreError. */
   readonly #asked: RunStore | undefined;
   readonly #contents: boolean;
   readonly #writer: BoardRunsOptions["writer"];
@@ -68,7 +68,7 @@ export class BoardRuns {
   /** @throws ValidationError for an invalid query; RunStoreError if the store fails */
   async list(query: RunQuery): Promise<Awaited<ReturnType<RunStore["list"]>>> {
     if (this.#asked === undefined) return feedRuns(this.#feed).list(query);
-    await this.#writer()?.flush(); // filters, totals and sums are those of the store
+    await this.#writer()?.flush(); // filters, totals and sums are computed by the store
     const page = await this.#asked.list(query);
     return {
       ...page,
@@ -77,7 +77,7 @@ export class BoardRuns {
   }
 
   /**
-   * Returns the last 100 runs, newest first. Returns only those in memory if the store fails or
+   * Returns the last 100 runs, newest first. Returns only the runs in memory if the store fails or
    * does not respond in time.
    */
   async latest(): Promise<readonly RunSummary[]> {
@@ -89,13 +89,16 @@ export class BoardRuns {
       .slice(0, LATEST);
   }
 
-  /** Returns the number of the last entry of a run; -1 for an unknown run. */
+  /** Returns the number of the last entry of a run. Returns -1 for an unknown run. */
   async lastOf(runId: string): Promise<number> {
     const run = this.#feed.get(runId) ?? (await this.#asked?.get(runId));
     return run?.n ?? -1;
   }
 
-  /** Returns `undefined` for an unknown run. @throws RunStoreError if the store fails */
+  /**
+   * Returns a run. Returns `undefined` for an unknown run.
+   * @throws RunStoreError if the store fails
+   */
   async find(runId: string): Promise<ReadableRun | undefined> {
     const log = this.#feed.get(runId);
     if (log !== undefined || this.#asked === undefined) return log;
@@ -124,7 +127,7 @@ export class BoardRuns {
     this.#feed.delete(runId);
   }
 
-  /** The baseline of an ensemble. @throws RunStoreError if the store fails */
+  /** Returns the baseline of an ensemble. @throws RunStoreError if the store fails */
   async baselineOf(ensemble: string): Promise<RunSummary | undefined> {
     const inMemory = this.#feed.logs.find(
       ({ isBaseline, summary }) => isBaseline && summary.ensemble === ensemble,
@@ -156,7 +159,10 @@ export class BoardRuns {
     this.#feed.markBaseline(runId, isBaseline);
   }
 
-  /** Runs in progress are shown without the store too, so its failure is only a process warning. */
+  /**
+   * Returns the last runs of the store. Runs in progress are shown even without the store, so its
+   * failure is only a process warning.
+   */
   async #latestStored(): Promise<readonly RunSummary[]> {
     const [store, ms] = [this.#store, this.#storeMs];
     if (store === undefined) return [];

@@ -14,8 +14,9 @@ interface BoardTracesOptions {
 }
 
 /**
- * The traces of runs: of runs that ended in this process from memory, of others from the store. The
- * store gets the traces from which runs can be replayed. Without contents there are none.
+ * The traces of runs. Traces of runs that ended in this process are in memory, other traces in the
+ * store. The traces from which runs can be replayed are stored. Without contents, there are no
+ * traces.
  */
 export class BoardTraces {
   readonly #store: RunStore | undefined;
@@ -53,13 +54,13 @@ export class BoardTraces {
     this.#inMemory.delete(runId);
   }
 
-  /** The trace of a run as JSON. @throws RunStoreError */
+  /** Returns the trace of a run as JSON. @throws RunStoreError */
   async textOf(runId: string): Promise<string | undefined> {
     if (!this.#contents) return undefined;
     return this.#inMemory.get(runId)?.toJson() ?? this.#store?.trace?.(runId);
   }
 
-  /** The trace of a run, if the run can be replayed from it. @throws RunStoreError */
+  /** Returns the trace of a run, if the run can be replayed from it. @throws RunStoreError */
   async replayable(runId: string): Promise<ExecutionTrace | undefined> {
     const known = this.#inMemory.get(runId) ?? parsedTrace(await this.textOf(runId));
     return known?.captureMode === WHOLE ? known : undefined;

@@ -3,7 +3,7 @@ import type { RunStore } from "../../../contracts/run-store.js";
 import { pageOfRuns } from "./run-query.js";
 
 /**
- * Returns the runs in the memory of a feed as a read-only store. The feed writes: `append` and
+ * Returns the runs in the memory of a feed as a read-only store. Only the feed writes. `append` and
  * `put` do nothing.
  */
 export function feedRuns(feed: RunFeed): RunStore {

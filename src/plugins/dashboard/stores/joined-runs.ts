@@ -4,8 +4,9 @@ import { addedCost } from "../protocol/run-data.js";
 import { checkRunQuery, comparePlaces, cutPage, type ListedRuns } from "./run-query.js";
 
 /**
- * The runs of several stores of this package, for reading. If two stores have a run with the same
- * id, the first store shows it; totals and sums count it twice. Every write throws a RunStoreError.
+ * Returns the runs of several stores of this package, for reading. If two stores have a run with
+ * the same id, the first store shows it. Totals and sums count it twice. Every write throws a
+ * RunStoreError.
  */
 export function joinedRuns(stores: readonly RunStore[]): RunStore {
   return {

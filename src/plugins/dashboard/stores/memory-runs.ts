@@ -5,7 +5,10 @@ import { pageOfRuns } from "./run-query.js";
 
 /** Limits of runs in memory. */
 export interface RunMemoryOptions {
-  /** Default 100. Beyond it the run that ended and was stored first is removed. */
+  /**
+   * Maximum number of runs. Beyond it, the run that ended and was stored first is removed. Default
+   * 100.
+   */
   readonly maxRuns?: number | undefined;
   /**
    * Maximum number of entries of a run with their texts. Default 200,000. Older entries lose
@@ -29,8 +32,8 @@ const GOING_ON: ReadonlySet<RunSummary["state"] | undefined> = new Set([
 ]);
 
 /**
- * Keeps runs for the lifetime of the object. Arguments and return values are copied. @throws
- * ValidationError for limits below 1.
+ * Returns a store of runs with the lifetime of the object. Arguments and return values are copied.
+ * @throws ValidationError for limits below 1.
  */
 export function inMemoryRuns(o: RunMemoryOptions = {}): RunStore {
   checkOptions("RunStore.inMemory", o, ["maxRuns", "maxEntries"]);

@@ -11,9 +11,9 @@ import { sqlRuns } from "./sql/sql-runs.js";
 const WHAT = "RunStore.readOnly";
 
 /**
- * The runs of several sources, read-only: trace files, diagrams, folders, and the addresses
- * `file:<folder>`, `pglite:<folder>` and `postgres://...`.
- * @throws ValidationError for a missing path, a file that is no JSON file, and an invalid address.
+ * Returns the runs of several sources, read-only. Sources are trace files, diagrams, folders, and
+ * the addresses `file:<folder>`, `pglite:<folder>` and `postgres://...`.
+ * @throws ValidationError for a missing path, a file that is not JSON, and an invalid address.
  */
 export function readOnlyRuns(places: readonly string[]): RunStore {
   requireArray(`${WHAT} places`, places);

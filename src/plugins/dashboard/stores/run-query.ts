@@ -8,7 +8,7 @@ export type ListedRuns = Awaited<ReturnType<RunStore["list"]>>;
 /** The default page size. */
 const PAGE = 50;
 
-/** Whether a summary matches a query. */
+/** Returns whether a summary matches a query. */
 function fitsQuery(run: RunSummary, query: RunQuery): boolean {
   const { state, ensemble, text, from, to, baseline, tags = {} } = query;
   return (
@@ -22,7 +22,7 @@ function fitsQuery(run: RunSummary, query: RunQuery): boolean {
   );
 }
 
-/** The texts that a query searches, in lower case. */
+/** Returns the texts that a query searches, in lower case. */
 export function shownTexts({
   runId,
   ensemble,
@@ -35,7 +35,10 @@ export function shownTexts({
   return JSON.stringify([runId, ensemble, workflow, state, inputs, tags, error]).toLowerCase();
 }
 
-/** Orders later runs first; runs with the same start by descending id. */
+/**
+ * Returns whether a run comes after a position. Later runs are first. Runs with the same start are
+ * in descending order of their ids.
+ */
 function isBehind(run: RunSummary, startedAt: string, runId: string): boolean {
   const [mine, other] = [Date.parse(run.startedAt), Date.parse(startedAt)];
   return mine < other || (mine === other && run.runId < runId);
@@ -54,8 +57,9 @@ export interface CheckedQuery extends RunQuery {
 }
 
 /**
- * @throws ValidationError for an invalid cursor, for a limit that is no integer from 1 to 1,000,
- * and for invalid instants.
+ * Checks a query.
+ * @throws ValidationError for an invalid cursor, a limit that is not an integer from 1 to 1,000,
+ * and invalid instants.
  */
 export function checkRunQuery(query: RunQuery): CheckedQuery {
   const { limit = PAGE, before } = query;
@@ -74,8 +78,8 @@ export function checkRunQuery(query: RunQuery): CheckedQuery {
 }
 
 /**
- * Returns one page of a list, with the sums of all matching runs. @throws ValidationError as {@link
- * checkRunQuery}.
+ * Returns one page of a list, with the sums of all matching runs.
+ * @throws ValidationError like {@link checkRunQuery}.
  */
 export function pageOfRuns(runs: Iterable<RunSummary>, query: RunQuery): ListedRuns {
   const { limit, cursor } = checkRunQuery(query);
@@ -114,7 +118,7 @@ export interface RunTotals extends Omit<RunSummary["totals"], "currency"> {
   readonly runs: number;
 }
 
-/** Adds totals up. */
+/** Returns the sums of totals. */
 export function sumsOf(groups: readonly RunTotals[]): RunSums {
   const states: Partial<Record<RunSummary["state"], number>> = {};
   const cost: Record<string, number> = {};

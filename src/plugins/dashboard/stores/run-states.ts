@@ -1,11 +1,13 @@
 import type { RunSummary } from "../../../contracts/run-store.js";
 
-/** Returns whether the run needs a running process. A suspended run waits without one. */
+/** Returns whether the run needs a running process. A suspended run waits without a process. */
 export function needsProcess({ state, exitReason }: RunSummary): boolean {
   return (state === "running" || state === "waiting") && exitReason !== "SUSPENDED";
 }
 
-/** Returns whether the run may be removed to free space: it has ended, and is no baseline. */
+/**
+ * Returns whether the run may be removed to free space. Such a run has ended and is not a baseline.
+ */
 export function isRemovable({ state, baseline }: RunSummary): boolean {
   return state !== "running" && state !== "waiting" && baseline !== true;
 }

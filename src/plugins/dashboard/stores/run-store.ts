@@ -20,7 +20,7 @@ export const RunStore = Object.freeze({
   inMemory: (o?: RunMemoryOptions): RunStoreContract => inMemoryRuns(o),
   /**
    * Stores runs in a folder: `{runId}.log.jsonl` for each run, and `index.jsonl`. One process at a
-   * time may write; any number of processes may read. Default `.agentensemble/dashboard`.
+   * time may write. Any number of processes may read. Default `.agentensemble/dashboard`.
    *
    * @throws ValidationError for a blank folder and for limits below 1.
    */

@@ -3,9 +3,9 @@ import type { ReadableRun } from "./board-runs.js";
 import { MAX_HITS, TextSearch } from "../protocol/text-search.js";
 import { entriesOf } from "./whole-run.js";
 
-/** The hits of one run in a search of several ones. */
+/** Maximum number of hits of one run in a search of several runs. */
 const MOST_OF_ONE = 5;
-/** The entries that a search of several runs reads before it ends. */
+/** Maximum number of entries that a search of several runs reads. */
 const MAX_READ = 100_000;
 
 /** Finds a text in a run. */
@@ -15,7 +15,10 @@ export async function searchRun(run: ReadableRun, text: string): Promise<SearchB
   return search.body();
 }
 
-/** Finds a text in several runs, with at most five hits in each. `read` gives `undefined` for a removed run. */
+/**
+ * Finds a text in several runs, with at most five hits in each. `read` returns `undefined` for a
+ * removed run.
+ */
 export async function searchRuns(
   runIds: readonly string[],
   text: string,

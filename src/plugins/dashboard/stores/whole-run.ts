@@ -4,7 +4,7 @@ import type { RunView } from "../protocol/state-types.js";
 import type { ReadableRun } from "./board-runs.js";
 import { createRunState } from "../protocol/run-state.js";
 
-/** Milliseconds after which other work of the process can continue. */
+/** Maximum time in milliseconds before other work of the process continues. */
 const TURN_MS = 10;
 
 /** A run with all its shown data. */
@@ -14,7 +14,7 @@ export interface WholeRun {
   readonly entries: readonly LogEntry[];
 }
 
-/** Yields the full entries of a run, in order. Yields to other work of the process in between. */
+/** Yields the full entries of a run, in order. Other work of the process can run in between. */
 export async function* entriesOf(run: Pick<ReadableRun, "n" | "entry">): AsyncGenerator<LogEntry> {
   const last = run.n; // later entries are not awaited
   let turnEndsMs = performance.now() + TURN_MS;

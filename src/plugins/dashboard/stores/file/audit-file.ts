@@ -5,11 +5,11 @@ import { openFileAt } from "../../../../util/files/open-file.js";
 import { parseJson } from "../../../../util/json/parse-json.js";
 import { asFields } from "../../../../util/objects.js";
 
-/** Only the owner may read it. */
+/** The mode of the file. Only the owner may read it. */
 const MODE = 0o600;
 
 /**
- * Appends an entry as a line. A preceding line that a crash cut off remains, and readers omit it.
+ * Appends an entry as a line. A previous line that a crash cut off remains, and readers omit it.
  */
 export async function appendAuditLine(path: string, entry: AuditEntry): Promise<void> {
   await appendFile(path, `${(await endsWithLine(path)) ? "" : "\n"}${JSON.stringify(entry)}\n`, {

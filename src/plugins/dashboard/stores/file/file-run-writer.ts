@@ -25,9 +25,10 @@ export class FileRunWriter {
   }
 
   /**
-   * Locks an existing folder. Marks runs whose process has ended as interrupted. Logs without a
-   * summary get one. @throws FileInUseError while another process or object writes there; errors of
-   * the file system.
+   * Locks an existing folder. Marks runs whose process has ended as interrupted. Creates summaries
+   * for logs without one.
+   * @throws FileInUseError while another process or object writes to the folder; errors of the file
+   * system.
    */
   static async open(indexPath: string, files: RunFiles): Promise<FileRunWriter> {
     const lock = await FileLock.acquire(writerLockOf(indexPath));

@@ -32,7 +32,7 @@ import { withStoreErrors } from "./store-failures.js";
  * Limits of the runs in a folder. Runs in progress, suspended runs and baselines are never removed.
  */
 export interface RunFolderOptions {
-  /** Number of runs. Beyond it the oldest runs are removed. Default 1,000. */
+  /** Maximum number of runs. Beyond it, the oldest runs are removed. Default 1,000. */
   readonly maxRuns?: number | undefined;
   /** Time since the end of a run in milliseconds, after which it is removed. Default: no limit. */
   readonly maxAgeMs?: number | undefined;
@@ -40,12 +40,16 @@ export interface RunFolderOptions {
 
 const WHAT = "RunStore.file";
 const LIMITS = { maxRuns: 1_000, maxAgeMs: Number.POSITIVE_INFINITY };
-/** Readers treat a writer on another host with an older lock file as ended. */
+/**
+ * Age of a lock file in milliseconds. Readers treat a writer on another host with an older lock
+ * file as ended.
+ */
 const SILENT_MS = 60_000;
 
 /**
- * Keeps runs in a folder, and shows the trace files and diagrams in it. Files are opened and
- * created on first use; reading creates none. `clock` measures the age of runs.
+ * Returns a store of runs in a folder, which also shows the trace files and diagrams in the folder.
+ * Files are opened and created on first use. Reads create no files. `clock` measures the age of
+ * runs.
  */
 export function fileRuns(
   folder = join(".agentensemble", "dashboard"),
@@ -151,7 +155,8 @@ class FileRuns implements RunStore {
   async dispose(): Promise<void> {
     this.#isClosed = true;
     await this.#writes;
-    const writer = await this.#writer?.catch(() => undefined); // the caller of the failed write receives it
+    // The caller of the failed write receives the error.
+    const writer = await this.#writer?.catch(() => undefined);
     this.#writer = undefined;
     await writer?.close();
   }
@@ -168,7 +173,7 @@ class FileRuns implements RunStore {
     const done = this.#writes.then(() =>
       withStoreErrors(`Writing to ${this.#folder}`, async () => work(await this.#opened())),
     );
-    this.#writes = done.catch(() => undefined); // the caller receives it
+    this.#writes = done.catch(() => undefined); // the caller receives the error
     return done;
   }
 
@@ -177,7 +182,8 @@ class FileRuns implements RunStore {
     try {
       const writer = await this.#writer;
       if (await writer.isHeld()) return writer;
-      await writer.close(); // the lock was removed or taken over: data of other writers are read again
+      // The lock was removed or taken over, so data of other writers is read again.
+      await writer.close();
       this.#writer = this.#openWriter();
       return await this.#writer;
     } catch (error) {
@@ -202,13 +208,13 @@ class FileRuns implements RunStore {
   #runs(): Promise<ReadonlyMap<string, RunSummary>> {
     const done = this.#reads.then(() =>
       withStoreErrors(`Reading ${this.#folder}`, async () => {
-        const writer = await this.#writer?.catch(() => undefined); // reading continues without it
+        const writer = await this.#writer?.catch(() => undefined); // reads continue without it
         const own = writer === undefined ? await this.#readIndex() : writer.index.runs;
         const saved = await this.#saved.summaries();
         return saved.size === 0 ? own : new Map([...saved, ...own]);
       }),
     );
-    this.#reads = done.catch(() => undefined); // the caller receives it
+    this.#reads = done.catch(() => undefined); // the caller receives the error
     return done;
   }
 

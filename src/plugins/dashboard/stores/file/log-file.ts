@@ -20,15 +20,16 @@ interface LogPlace {
 }
 
 /**
- * The log of one run in a file: a head with the id of the run, then one line for each entry, in
- * order. One process writes; any number of processes read. A line that a crash cut off is left out.
+ * The log of one run in a file. It has a head with the id of the run, then one line for each entry,
+ * in order. One process writes. Any number of processes read. A line that a crash cut off is
+ * omitted.
  */
 export class LogFile {
   readonly path: string;
   readonly runId: string;
   /**
-   * The position of the next entry, and the number of the last one. Unknown before the first write,
-   * and after a failed one.
+   * The position of the next entry, and the number of the last entry. Unknown before the first
+   * write, and after a failed write.
    */
   #end: LogPlace | undefined;
   /** Positions in the file, in order. They avoid reading it from the beginning. */
@@ -66,8 +67,8 @@ export class LogFile {
   }
 
   /**
-   * Returns at most `limit` entries after the number `after`; `undefined` without a file. @throws
-   * RunStoreError for an invalid line; errors of the file system.
+   * Returns at most `limit` entries after the number `after`. Returns `undefined` without a file.
+   * @throws RunStoreError for an invalid line; errors of the file system.
    */
   async read(after: number, limit: number): Promise<readonly LogEntry[] | undefined> {
     const file = await openFileAt(this.path, "read");
@@ -133,7 +134,7 @@ export class LogFile {
     );
   }
 
-  /** Forgets the positions of another file that was at the path before. */
+  /** Removes the positions of another file that was at the path before. */
   async #forgetOther(file: FileHandle): Promise<void> {
     const { dev, ino, birthtimeMs, size } = await file.stat();
     const id = `${dev}:${ino}:${birthtimeMs}`;
@@ -162,7 +163,10 @@ export class LogFile {
   }
 }
 
-/** The number comes first, so that readers find it without parsing the line. */
+/**
+ * Returns the entry with its number first, so that readers find the number without parsing the
+ * line.
+ */
 function numberFirst({ n, ...rest }: LogEntry): LogEntry {
   return { n, ...rest };
 }
@@ -171,15 +175,15 @@ function logHead(runId: string): string {
   return `${JSON.stringify({ format: FORMAT, version: VERSION, runId })}\n`;
 }
 
-/** Returns the id in the head of a log; `undefined` for any other line. */
+/** Returns the id in the head of a log. Returns `undefined` for any other line. */
 function runInHead(head: string): string | undefined {
   const { format, version, runId } = asFields(parseJson(head)) ?? {};
   return format === FORMAT && version === VERSION && typeof runId === "string" ? runId : undefined;
 }
 
 /**
- * Returns the run id of a log file; `undefined` for any other file. @throws errors of the file
- * system.
+ * Returns the run id of a log file. Returns `undefined` for any other file.
+ * @throws errors of the file system.
  */
 export async function runOfLog(path: string): Promise<string | undefined> {
   const file = await openFileAt(path, "read");

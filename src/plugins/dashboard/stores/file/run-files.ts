@@ -13,7 +13,7 @@ import { createRunState } from "../../protocol/run-state.js";
 import { LogFile, runOfLog } from "./log-file.js";
 
 const EXTENSION = ".log.jsonl";
-/** Differs from the name of a trace file, which is a separate run. */
+/** The extension of traces. It differs from the name of a trace file, which is a separate run. */
 const TRACE_EXTENSION = ".trace.json.gz";
 /** Number of logs whose positions in the file are remembered. */
 const MAX_OPEN = 32;
@@ -43,7 +43,7 @@ export class RunFiles {
     return log;
   }
 
-  /** Clears the cached state of the files: another process may have changed them. */
+  /** Clears the cached state of the files, because another process may have changed them. */
   forget(): void {
     this.#open.clear();
   }
@@ -59,8 +59,8 @@ export class RunFiles {
   }
 
   /**
-   * The trace of a run; `undefined` if there is none. @throws errors of the file system, and of a
-   * damaged file
+   * Returns the trace of a run. Returns `undefined` if there is none.
+   * @throws errors of the file system, and of a damaged file
    */
   async trace(runId: string): Promise<string | undefined> {
     const file = await openFileAt(this.#traceOf(runId), "read");
@@ -73,8 +73,8 @@ export class RunFiles {
   }
 
   /**
-   * Creates the summaries of the logs that `known` lacks. A log that can't be read is omitted; a
-   * process warning names it once.
+   * Creates the summaries of the logs that `known` does not contain. Omits a log that can't be
+   * read. A process warning names the log once.
    */
   async summariesWithout(known: ReadonlyMap<string, unknown>): Promise<readonly RunSummary[]> {
     const files = new Set([...known.keys()].map((id) => fileNameOfId(id, EXTENSION, "run")));

@@ -21,15 +21,16 @@ interface IndexLine {
 }
 
 /**
- * The summaries of a folder, in `index.jsonl`: a head with a random id, then one line for each
- * change. The last line of a run counts. A reader reads the lines after its last position.
+ * The summaries of a folder, in `index.jsonl`. The file has a head with a random id, then one line
+ * for each change. The last line of a run is valid. A reader reads the lines after its last
+ * position.
  */
 export class RunIndex {
   readonly path: string;
   readonly #runs = new Map<string, RunSummary>();
   /** Whether the file is missing, has another head, or has invalid lines. */
   isDamaged = false;
-  /** Id of the file that was read, and the position after the last line that was read. */
+  /** Id of the last read file, and the position after its last read line. */
   #id: string | undefined;
   #end = 0;
   #changes = 0;
@@ -125,7 +126,7 @@ export class RunIndex {
   }
 }
 
-/** Returns false for a line of another form. */
+/** Applies a line. Returns false for a line of another form. */
 function applyTo(runs: Map<string, RunSummary>, line: IndexLine): boolean {
   const run = asSummary(line.run);
   if (run !== undefined) runs.set(run.runId, run);
@@ -139,7 +140,7 @@ function* indexLines(id: string, runs: Iterable<RunSummary>): Generator<string> 
   for (const run of runs) yield `${JSON.stringify({ run })}\n`;
 }
 
-/** Returns the id in the head of the file; `undefined` for a file of another form. */
+/** Returns the id in the head of the file. Returns `undefined` for a file of another form. */
 async function indexIdOf(file: FileHandle): Promise<string | undefined> {
   const head = asFields(parseJson(await lineAt(file, 0)));
   const { format, version, id } = head ?? {};

@@ -13,8 +13,8 @@ const HINT = "Choose a folder that this process may read and write.";
 const SECOND_WRITER = "Give each program its own folder, or share a database by RunStore.sql.";
 
 /**
- * @throws the same error if it is one of the framework, otherwise a RunStoreError that names the
- * failed step.
+ * Converts errors of `work`.
+ * @throws errors of the framework unchanged, otherwise a RunStoreError that names the failed step.
  */
 export async function withStoreErrors<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {

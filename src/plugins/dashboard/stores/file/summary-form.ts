@@ -5,7 +5,7 @@ const STATES: ReadonlySet<unknown> = new Set(
   "running waiting done failed stopped interrupted".split(" "),
 );
 
-/** Returns a summary from a file; `undefined` for anything else. */
+/** Returns a summary from a file. Returns `undefined` for any other value. */
 export function asSummary(value: unknown): RunSummary | undefined {
   const { runId, ensemble, workflow, state, startedAt, n, inputs, tags, counts, totals } =
     asFields(value) ?? {};

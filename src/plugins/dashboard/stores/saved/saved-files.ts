@@ -10,10 +10,12 @@ import { readSavedTrace } from "../../protocol/saved-trace.js";
 import { dagToLog, traceToLog } from "../../protocol/trace-to-log.js";
 import { planOfTrace } from "./saved-plan.js";
 
-/** `run.trace.json` or `trace.json`. */
+/** Matches `run.trace.json` and `trace.json`. */
 const TRACE = /(^|[./\\])trace\.json$/;
 const DAG = /(^|[./\\])dag\.json$/;
-/** Larger files are omitted, because a file is read as one text. */
+/**
+ * Maximum size of a file in bytes. Larger files are omitted, because a file is read as one text.
+ */
 const MAX_BYTES = 256 << 20;
 /** Number of cached logs, which are read page by page. */
 const KEPT_LOGS = 4;
@@ -42,20 +44,23 @@ export class SavedFiles {
     this.#files = files;
   }
 
-  /** The traces and diagrams of a folder by their names, such as `run.trace.json`, `dag.json`. */
+  /**
+   * Returns the traces and diagrams of a folder by their names, such as `run.trace.json` and
+   * `dag.json`.
+   */
   static in(folder: string): SavedFiles {
     return new SavedFiles(() => savedFilesIn(folder));
   }
 
-  /** Single files with any names. */
+  /** Returns single files with any names. */
   static of(paths: readonly string[]): SavedFiles {
     const files = tracesWithDiagrams(paths);
     return new SavedFiles(() => Promise.resolve(files));
   }
 
   /**
-   * The runs of all files. A file that can't be read is omitted; a process warning names it once
-   * for each change. Of two files with the same run id, the later by name counts.
+   * Returns the runs of all files. Omits a file that can't be read. A process warning names the
+   * file once for each change. Of two files with the same run id, the last by name is used.
    * @throws errors of the file system about the folder.
    */
   async summaries(): Promise<ReadonlyMap<string, RunSummary>> {
@@ -68,15 +73,15 @@ export class SavedFiles {
   }
 
   /**
-   * Returns the trace file of a run unchanged; `undefined` for an unknown run, and for a diagram
-   * without a trace.
+   * Returns the trace file of a run unchanged. Returns `undefined` for an unknown run, and for a
+   * diagram without a trace.
    */
   async trace(runId: string): Promise<string | undefined> {
     const path = (await this.#fileOf(runId))?.file.trace;
     return path === undefined ? undefined : savedJsonText(path);
   }
 
-  /** As `RunStore.read`. Returns no entry for an unknown run. */
+  /** Like `RunStore.read`. Returns no entry for an unknown run. */
   async read(runId: string, after: number, limit: number): Promise<readonly LogEntry[]> {
     const known = await this.#fileOf(runId);
     if (known === undefined) return [];
@@ -105,7 +110,7 @@ export class SavedFiles {
       emitProcessWarning(`${key} is left out of the runs: ${messageOf(error)}`);
     }
     const known = { file, mark, summary };
-    this.#known.delete(key); // the later read counts
+    this.#known.delete(key); // the later read replaces the earlier
     this.#known.set(key, known);
     return known;
   }
@@ -124,7 +129,7 @@ export class SavedFiles {
   }
 }
 
-/** The traces and diagrams of a folder, by name. */
+/** Returns the traces and diagrams of a folder, by name. */
 export async function savedFilesIn(folder: string): Promise<readonly SavedFile[]> {
   const names = await readdir(folder).catch((error: unknown) => {
     if (codeOf(error) === "ENOENT") return [];
@@ -190,7 +195,7 @@ async function readJson(path: string): Promise<unknown> {
 const DAG_LISTS = ["tasks", "agents", "parallelGroups", "criticalPath"];
 const NODE_TEXTS = ["id", "description", "agentRole"];
 
-/** Returns a diagram from a file. Fields that other writers leave out get defaults. */
+/** Returns a diagram from a file. Fields that other writers omit get defaults. */
 function asDag(value: unknown): Dag | undefined {
   if (!isObject(value) || value["type"] !== "dag") return undefined;
   if (!DAG_LISTS.every((name) => Array.isArray(value[name]))) return undefined;

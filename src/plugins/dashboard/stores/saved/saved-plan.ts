@@ -4,8 +4,8 @@ import type { JsonObject } from "../../protocol/json-object.js";
 import type { SavedTask, SavedTrace } from "../../protocol/saved-trace.js";
 
 /**
- * Returns the diagram of the executed tasks of a run; `undefined` if its tasks wait for each other
- * in a cycle.
+ * Returns the diagram of the executed tasks of a run. Returns `undefined` if its tasks wait for
+ * each other in a cycle.
  */
 export function planOfTrace(trace: SavedTrace): Dag | undefined {
   const { workflow, agents } = trace;
@@ -33,7 +33,8 @@ export function planOfTrace(trace: SavedTrace): Dag | undefined {
 function drawnTask(task: SavedTask): DrawnTask {
   return {
     ...task,
-    nodeType: task.nodeType as DrawnTask["nodeType"], // as the writer of the trace has it
+    // The type that the writer of the trace stored.
+    nodeType: task.nodeType as DrawnTask["nodeType"],
     delegations: task.delegations.map(({ workerTaskId, workerTrace }) => ({
       workerTaskId,
       workerTrace: workerTrace && drawnTask(workerTrace),
@@ -55,7 +56,7 @@ function drawnGraph(graph: JsonObject): NonNullable<Parameters<typeof dagOf>[0][
   };
 }
 
-/** The ids of the tasks of each iteration. */
+/** Returns the ids of the tasks of each iteration. */
 function bodiesOf(loop: JsonObject): readonly (readonly string[])[] {
   return loop
     .values("taskIds")

@@ -4,7 +4,7 @@ import { RunStoreError } from "../../../../contracts/state-errors.js";
 import { pageOfRuns } from "../run-query.js";
 import { SavedFiles } from "./saved-files.js";
 
-/** The runs of trace files and diagrams, read-only. Every write throws a RunStoreError. */
+/** Returns the runs of trace files and diagrams, read-only. Every write throws a RunStoreError. */
 export function savedRuns(paths: readonly string[]): RunStore {
   const files = SavedFiles.of(paths.map((path) => resolve(path)));
   return {

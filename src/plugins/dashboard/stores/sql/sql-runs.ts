@@ -33,9 +33,15 @@ import { conditionsOfQuery, storeStatements, type StoreStatements } from "./stor
 
 /** The database of a run store. */
 export interface SqlRunsOptions {
-  /** `postgres://user:password@host:5432/database` (package pg), or `pglite:<folder>` (package `@electric-sql/pglite`), which one process at a time can use. */
+  /**
+   * `postgres://user:password@host:5432/database` (package `pg`), or `pglite:<folder>` (package
+   * `@electric-sql/pglite`) for one process at a time.
+   */
   readonly url: string;
-  /** The schema, created if it is missing: lower-case letters, digits and `_`, at most 48. Default `agentensemble`. */
+  /**
+   * The database schema: at most 48 lower-case letters, digits and `_`. It is created if it is
+   * missing. Default `agentensemble`.
+   */
   readonly schema?: string | undefined;
 }
 
@@ -46,13 +52,17 @@ const BATCH = 200;
 const BATCH_CHARACTERS = 4 << 20;
 /** Greater than every entry number. */
 const LAST = String(Number.MAX_SAFE_INTEGER);
-/** Several times within the 60 seconds after which a process counts as ended. */
+/**
+ * Interval of heartbeats in milliseconds. A process counts as ended after 60 seconds without a
+ * heartbeat.
+ */
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Keeps runs in PostgreSQL: on a server, where any number of processes share them, or in this
- * process with PGlite. Nothing is loaded or connected before the first call, which creates the
- * missing tables. @throws ValidationError for options that cannot work.
+ * Returns a store of runs in PostgreSQL: on a server, which any number of processes share, or in
+ * this process with PGlite. Nothing is loaded or connected before the first call, which creates the
+ * missing tables.
+ * @throws ValidationError for invalid options.
  */
 export function sqlRuns(o: SqlRunsOptions): RunStore {
   checkOptions(WHAT, o, ["url", "schema"]);
@@ -71,7 +81,7 @@ export class SqlRuns implements RunStore {
   #heartbeat: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** `schema` was checked. */
+  /** The caller has checked `schema`. */
   constructor(database: SqlDatabase, schema: string) {
     this.#database = database;
     this.#schema = schema;
@@ -88,7 +98,7 @@ export class SqlRuns implements RunStore {
   }
 
   async put(run: RunSummary): Promise<void> {
-    const values = summaryColumns(run, this.#writer); // before the caller can change it
+    const values = summaryColumns(run, this.#writer); // the caller may change it later
     await this.#showLife();
     await this.#query(this.#statements.put, values);
   }
@@ -158,11 +168,11 @@ export class SqlRuns implements RunStore {
     if (this.#isClosed) return;
     clearInterval(this.#heartbeat);
     try {
-      // Marks its current runs as interrupted. Without an answer of the database that happens
-      // within a minute.
+      // Marks the current runs of this process as interrupted. If the database does not respond,
+      // they count as interrupted after a minute.
       if (this.#seen !== undefined) await this.#query(this.#statements.gone, [this.#writer]);
     } catch {
-      // the database does not respond: nothing else can be done here
+      // ^The database does not respond, so no further step is possible.
     } finally {
       this.#isClosed = true;
       await this.#database.close();
@@ -184,7 +194,7 @@ export class SqlRuns implements RunStore {
   }
 
   #beat(): void {
-    // The next write reports a failure; the next heartbeat tries again.
+    // A later write reports the failure, and the next heartbeat tries again.
     this.#query(this.#statements.seen, [this.#writer]).catch(() => undefined);
   }
 
@@ -210,7 +220,9 @@ export class SqlRuns implements RunStore {
   }
 
   #errorOf(cause: unknown): AgentEnsembleError {
-    if (AgentEnsembleError.isInstance(cause) && cause.code === "AE_VALIDATION") return cause; // a missing package
+    // A missing package. #224 const hint = cause instanceof SchemaError ||
+    // AgentEnsembleError.isInstance(cause) ? cause.hint : undefined; // prettier-ignore
+    if (AgentEnsembleError.isInstance(cause) && cause.code === "AE_VALIDATION") return cause;
     const hint = cause instanceof SchemaError || AgentEnsembleError.isInstance(cause) ? cause.hint : undefined; // prettier-ignore
     const message = `${this.#database.name}: ${preview(databaseReason(cause), 2_000)}`;
     return new RunStoreError(message, {
@@ -244,7 +256,7 @@ function* batchesOf(entries: readonly LogEntry[]): Generator<readonly EntryText[
   if (batch.length > 0) yield batch;
 }
 
-/** The values of the statement `put`. */
+/** Returns the values of the statement `put`. */
 function summaryColumns(run: RunSummary, writer: string): readonly SqlValue[] {
   const { totals } = run;
   return [
@@ -268,7 +280,10 @@ function summaryColumns(run: RunSummary, writer: string): readonly SqlValue[] {
   ];
 }
 
-/** Returns the instant in the form of the database; the earliest one for an invalid text. */
+/**
+ * Returns the instant in the form of the database. Returns the earliest instant for an invalid
+ * text.
+ */
 function columnInstant(text: string): string {
   const ms = Date.parse(text);
   return new Date(Number.isNaN(ms) ? 0 : ms).toISOString();

@@ -38,7 +38,7 @@ const CASTS: Readonly<Record<string, string>> = {
   baseline: "::boolean",
 };
 
-/** A condition with its value. The function gets the position of the value. */
+/** A condition with its value. The function receives the position of the value. */
 type Condition = readonly [make: (place: string) => string, value: SqlValue | undefined];
 
 /** The conditions of a query, and their values from position 1 on. */
@@ -48,8 +48,8 @@ export interface QueryConditions {
 }
 
 /**
- * Returns the conditions for matching runs, without those of the page. `from` and `to` were
- * checked.
+ * Returns the conditions for matching runs, without those of the page. The caller has checked
+ * `from` and `to`.
  */
 export function conditionsOfQuery(query: RunQuery): QueryConditions {
   const { state, ensemble, text, from, to, baseline, tags = {} } = query;
@@ -72,11 +72,14 @@ export function conditionsOfQuery(query: RunQuery): QueryConditions {
 
 export type StoreStatements = ReturnType<typeof storeStatements>;
 
-/** The statements of a store of runs. `name` is the schema and was checked. All columns are read as texts. */
+/**
+ * Returns the statements of a store of runs. `name` is the schema, which the caller has checked.
+ * All columns are read as texts.
+ */
 // eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types -- the names of the statements are its type
 export function storeStatements(name: string) {
   const s = `"${name}"`;
-  /** The runs with their shown states. */
+  /** Selects the runs with their shown states. */
   const shown = `(
     select run_id, ensemble, started_at, tags, search, baseline, summary, currency, cost, input_tokens, output_tokens, unknown_calls, calls, tools,
       case when at_work and not exists (
