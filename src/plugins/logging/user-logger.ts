@@ -31,7 +31,7 @@ export function userLogger(logger: WinstonLike): LogSink {
     write(level, message, context) {
       const name = nameOf(level);
       if (name === undefined) logger.log?.(level, message, context);
-      // Checked to be a function.
+      // The method was checked to be a function.
       else (methods[name] as NonNullable<WinstonLike["info"]>).call(logger, message, context);
     },
     close: () => Promise.resolve(),

@@ -132,7 +132,7 @@ export class RunStarts {
       this.#ensembles.set(runId, ensemble);
       isStarted = true;
       // The failure of the run is reported by its events.
-      // Checked by explain().
+      // `explain()` has checked the inputs.
       void untilRunEnds(async () => runnable.run(inputs as never, { ...options, runId }))
         .then(end)
         .catch(() => undefined);

@@ -39,7 +39,7 @@ export function entryEncoder(redactor: Redactor, contents: boolean): EntryEncode
     : { name, text: () => "", value: () => ({}) };
   const slim = (n: number, event: EnsembleEvent): LogEntry =>
     boardFields(event) === undefined
-      ? // Read by names.
+      ? // The fields are read by their names.
         slimNumbered(n, event as EnsembleEvent & Readonly<Record<string, unknown>>, shown)
       : slimEntry(numbered(n, event), shown);
   return {

@@ -247,7 +247,7 @@ export class RunFeed {
    */
   receive(log: RunLog, entry: LogEntry): void {
     const ofRun = "ensembleId" in entry ? { ensembleId: log.runId } : {};
-    // Of the type that it names.
+    // The entry has the type that it names.
     const event = { ...entry, v: 1, seq: -1, runId: log.runId, ...ofRun } as unknown;
     log.append(event as EnsembleEvent);
     log.check();

@@ -49,7 +49,7 @@ export function reviewsIn(value: unknown, wholeId: (id: string) => string): Stor
     .map((review) => {
       const ids = { reviewId: asText(review["reviewId"]), runId: asText(review["runId"]) };
       const { reviewId, runId } = ids;
-      // Its texts are checked.
+      // The texts of the review are checked.
       return { ...review, reviewId: wholeId(reviewId), runId: wholeId(runId) } as StoredReview;
     });
 }
@@ -75,7 +75,7 @@ export function answeredIn(value: unknown, wholeId: (id: string) => string): Ans
     )
     .map((review) => {
       const [reviewId, runId] = [asText(review["reviewId"]), asText(review["runId"])];
-      // Its texts are checked.
+      // The texts of the review are checked.
       return { ...review, reviewId: wholeId(reviewId), runId: wholeId(runId) } as AnsweredReview;
     });
 }

@@ -80,7 +80,7 @@ function cutContext(context: unknown): object {
 function lastMessages(messages: unknown): readonly object[] {
   const last: readonly unknown[] = Array.isArray(messages) ? messages.slice(-MAX_MESSAGES) : [];
   return last.map((message) => {
-    // A message of the framework.
+    // The message was created by the framework.
     const { role, content, toolCalls, toolName } = message as Partial<Record<string, unknown>>;
     return {
       role,

@@ -131,7 +131,7 @@ async function forkRun(board: Board, asked: BoardExchange): Promise<Response> {
       throw badRequest(`${name} must be a text of 1 to ${MAX_ID} characters`);
   }
   const { runs, run } = await requireKept(board, asked.parameters["runId"] ?? "");
-  // As checked.
+  // Both were checked.
   const texts = { runId: wanted, from } as { readonly runId?: string; readonly from?: string };
   const runId = await journalAnswer(() => runs.fork(run.runId, texts));
   board.audit.add({

@@ -42,7 +42,7 @@ export class PolicyDecisions {
     try {
       return await settleWithin(decideByPolicy(name, policy, request, context), limit);
     } catch (error) {
-      // The signal that ends the run.
+      // The error is the signal that ends the run.
       if (limit.reason === undefined || error !== limit.reason) throw error;
       return { type: "REJECT", reason };
     } finally {

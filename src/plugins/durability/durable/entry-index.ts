@@ -23,7 +23,7 @@ export class EntryIndex {
       if (entry.kind === "redo") continue;
       if (entry.kind === "task") shareDefinition(entry, parts);
       this.#byKey.set(entry.key, entry);
-      // Created by this class.
+      // This class created the array.
       const ofTask = this.#byTask.get(entry.task) as KeptEntry[] | undefined;
       if (ofTask === undefined) this.#byTask.set(entry.task, [entry]);
       else ofTask.push(entry);

@@ -140,7 +140,7 @@ export class ModelSteps {
 
   #redactedHash(request: ChatRequest, model: ChatModel): string {
     const canonical = canonicalRequest(request, this.#digests);
-    // Of the same shape.
+    // The redacted value has the same shape.
     return requestKey(this.journal.run.redactValue(canonical) as ChatRequest, model);
   }
 

@@ -28,7 +28,7 @@ export function claimEndOf(
   const exitReason = output?.exitReason ?? "ERROR";
   const outputs = output?.taskOutputs ?? [];
   const omitted = Math.max(0, outputs.length - MOST_OUTPUTS);
-  // Keeps the shape of the value.
+  // The shape of the value stays the same.
   const shown = <T>(value: T): T => (o.sealed ? toJsonValue(value) : run.redactValue(value)) as T;
   const text = (value: string): string => (o.sealed ? value : run.redact(value));
   const roles = new Map<string, string>(); // the agent roles of many tasks

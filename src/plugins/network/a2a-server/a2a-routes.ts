@@ -15,9 +15,9 @@ export interface A2aServing
     Pick<RequestDesk, "ensemble" | "backend" | "clock" | "resultTtlMs" | "enqueue" | "push">,
     Pick<EndpointSettings, "isDraining" | "onError" | "streams"> {
   readonly entry: () => CatalogueEntry;
-  /** The inbox of the ensemble's reviews. Without it tasks never ask for input. */
+  /** The store of the ensemble's reviews. Without it, tasks never ask for input. */
   readonly reviews: ReviewStore | undefined;
-  /** The access to the card. */
+  /** The access to the agent card. */
   readonly card: "public" | "private";
   /** The address of the service behind a proxy. Default: the address of the request. */
   readonly publicUrl: string | undefined;
@@ -31,7 +31,7 @@ export interface A2aRoutes {
   close(): void;
 }
 
-/** Serves an ensemble by A2A 1.0: its agent card, and JSON-RPC with streams of events. */
+/** Serves an ensemble by A2A 1.0, with its agent card and JSON-RPC with streams of events. */
 export function a2aRoutes(serving: A2aServing): A2aRoutes {
   const { ensemble, backend, clock, resultTtlMs, enqueue, isDraining, onError } = serving;
   const { entry, needsToken, publicUrl, card, streams, push } = serving;

@@ -3,7 +3,7 @@ import { A2A_VERSION, RPC_PATH, WORK_EXTENSION } from "../shared/a2a/protocol.js
 
 const MODES = Object.freeze(["text/plain", "application/json"]);
 
-/** The data of a card besides the entry of its service. */
+/** The data of a card in addition to the entry of its service. */
 export interface CardSettings {
   /** The address of the service, without a trailing slash. */
   readonly baseUrl: string;

@@ -47,7 +47,7 @@ const RETRY_MS = 1_000;
 export interface RequestDesk extends WatchPlace {
   readonly reviews: ReviewDesk;
   readonly resultTtlMs: number;
-  /** `undefined`: the service sends no push notifications. */
+  /** `undefined` if the service sends no push notifications. */
   readonly push: PushNotifications | undefined;
   /** The shared tasks and tools of the ensemble. */
   readonly capabilities: () => readonly SharedCapability[];
@@ -57,7 +57,7 @@ export interface RequestDesk extends WatchPlace {
   ) => Promise<EnqueueReceipt | QuotaReceipt>;
 }
 
-/** The caller has used what it may use. */
+/** The answer for a caller that has used its quota. */
 interface QuotaReceipt {
   readonly status: "QUOTA";
   readonly problem: string;
@@ -70,7 +70,7 @@ export interface AskedCall {
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
   readonly traceContext: TraceContext | undefined;
-  /** Whether the client supports the extension: its streams then continue after a question. */
+  /** Whether the client supports the extension. Its streams then continue after a question. */
   readonly hasExtension: boolean;
 }
 
@@ -90,7 +90,7 @@ export class CallerRequests implements A2ARequestHandler {
   readonly #asked: AskedCall;
   readonly #errors: A2aErrorVendor;
   readonly #push: PushDesk;
-  /** The last created stored id: one HTTP request is about one task. */
+  /** The last created stored id, because one HTTP request is about one task. */
   #stored: { readonly messageId: string; readonly id: string } | undefined;
 
   constructor(desk: RequestDesk, asked: AskedCall, errors: A2aErrorVendor) {
@@ -121,7 +121,8 @@ export class CallerRequests implements A2ARequestHandler {
       const asked = this.#messageOf(params);
       const { taskId } = asked;
       const name = taskNameOf(taskId === "" ? taskIdOf(asked) : taskId);
-      return { message: asked, watch: await this.#watch(name, "all") }; // before work begins
+      // The watch starts before the work begins.
+      return { message: asked, watch: await this.#watch(name, "all") };
     });
     try {
       const sent = await this.#noting(() => this.#sent(message, params.configuration));
@@ -191,7 +192,7 @@ export class CallerRequests implements A2ARequestHandler {
     return this.#noting(() => this.#push.remove(taskId, id));
   }
 
-  /** Passes on a message and its push configuration. */
+  /** Sends a message and its push configuration. */
   #sent(message: core.Message, configuration?: core.SendMessageConfiguration): Promise<Sent> {
     const { taskId } = message;
     const send = async (): Promise<Sent> =>
@@ -235,7 +236,7 @@ export class CallerRequests implements A2ARequestHandler {
     try {
       const asking: WorkRequest = {
         ...work.request,
-        reviews: "forward", // by input-required
+        reviews: "forward", // asked with `input-required`
         ...(this.#desk.push !== undefined && { [A2A_TASK]: taskIdOf(name) }),
       };
       const receipt = await enqueue(asking, principal);
@@ -278,7 +279,7 @@ export class CallerRequests implements A2ARequestHandler {
   async #answered(message: core.Message): Promise<TaskName> {
     const { principal } = this.#asked;
     const name = taskNameOf(message.taskId);
-    await this.#taskOf(name); // the answer of the caller
+    await this.#taskOf(name); // the caller may answer only tasks that it has sent
     const answer = answerInMessage(message, principal.name);
     if ("problem" in answer) throw this.#malformed(answer.problem);
     const { reviewId, decision } = answer;
@@ -340,7 +341,7 @@ export class CallerRequests implements A2ARequestHandler {
     throw this.#notFound(name);
   }
 
-  /** @throws TaskNotFoundError for a request that this caller did not send. */
+  /** Returns the task. @throws TaskNotFoundError for a request that this caller did not send. */
   async #taskOf(name: TaskName): Promise<core.Task> {
     const { backend, ensemble, reviews } = this.#desk;
     const storedId = this.#storedId(name);
@@ -380,7 +381,10 @@ export class CallerRequests implements A2ARequestHandler {
     return new this.#errors.RequestMalformedError(message);
   }
 
-  /** Records errors that are not answers of the protocol: clients do not receive their texts. */
+  /**
+   * Executes `work`. Records errors that are not answers of the protocol, because clients do not
+   * receive their texts.
+   */
   async #noting<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();

@@ -14,7 +14,7 @@ const LONGEST_SECRET = 4_096;
 const LONGEST_ID = 16;
 /** The scheme of an Authorization header. */
 const SCHEME = /^[A-Za-z][A-Za-z0-9-]{0,49}$/;
-/** Characters of a header field: visible ones and spaces of ASCII. */
+/** Characters of a header field: visible ASCII characters and spaces. */
 const FIELD = /^[\x20-\x7e]*$/;
 
 /** A configuration in the form of the protocol. */
@@ -26,11 +26,14 @@ interface CallerTasks {
   /** Aborted when the client disconnects. */
   readonly signal: AbortSignal;
   requestIdOf(taskId: string): string;
-  /** @throws TaskNotFoundError for a task that the caller did not send. */
+  /**
+   * Returns whether a task has ended.
+   * @throws TaskNotFoundError for a task that the caller did not send.
+   */
   hasEnded(taskId: string): Promise<boolean>;
 }
 
-/** A message that was passed on, or rejected. */
+/** A message that was sent on, or rejected. */
 type SentMessage =
   { readonly receipt: "ACCEPTED" | "DUPLICATE" } | { readonly rejected: core.Task };
 
@@ -51,8 +54,9 @@ export class PushDesk {
   }
 
   /**
-   * @throws UnsupportedOperationError for a task that has ended; RequestMalformedError for an
-   * invalid configuration, an address that is not allowed, and one configuration too many.
+   * Adds a configuration.
+   * @throws UnsupportedOperationError for a task that has ended. RequestMalformedError for an
+   * invalid configuration, an address that is not allowed, and too many configurations.
    */
   async create(given: WirePushConfig): Promise<WirePushConfig> {
     const { taskId } = given;
@@ -83,8 +87,9 @@ export class PushDesk {
   }
 
   /**
-   * Stores the configuration of a message before `send` passes the message on, because its task may
-   * end at once. Removes it if there is no open task. A refused message to an open task leaves it.
+   * Stores the configuration of a message before `send` sends the message, because its task may end
+   * at once. Removes the configuration if there is no open task. Keeps it if a message to an open
+   * task is refused.
    */
   async sending<T extends SentMessage>(given: WirePushConfig, send: () => Promise<T>): Promise<T> {
     const { taskId } = given;
@@ -120,12 +125,12 @@ export class PushDesk {
 
   async #configsOf(taskId: string): Promise<PushConfigs> {
     const configs = this.#configs;
-    await this.#tasks.hasEnded(taskId); // the error for an unknown task
+    await this.#tasks.hasEnded(taskId); // throws the error for an unknown task
     return configs;
   }
 
   async #requireOpen(taskId: string): Promise<void> {
-    void this.#available; // the first error of a service without notifications
+    void this.#available; // throws first if the service has no notifications
     if (await this.#tasks.hasEnded(taskId))
       throw new this.#errors.UnsupportedOperationError("The task has ended: read it with GetTask");
   }
@@ -155,14 +160,17 @@ export class PushDesk {
   }
 }
 
-/** Without an id, the address identifies the configuration: a repeated message adds no second one. */
+/**
+ * Returns the configuration. Without an id, the address identifies it, so that a repeated message
+ * adds no second configuration.
+ */
 function pushConfigOf({ id, url, token, authentication }: WirePushConfig): PushConfig {
   const ownId = createHash("sha256").update(url).digest("hex").slice(0, LONGEST_ID);
   const { scheme = "", credentials = "" } = authentication ?? {};
   return { id: id === "" ? ownId : id, url, token, scheme, credentials };
 }
 
-/** The message shows no secret. */
+/** Returns the problem with a configuration. The message contains no secret. */
 function pushConfigProblem({
   id,
   url,
@@ -186,7 +194,7 @@ function pushConfigProblem({
   return undefined;
 }
 
-/** The token and the credentials stay with the server. */
+/** Returns the configuration without the token and the credentials, which only the server keeps. */
 function withoutSecrets({ id, url, scheme }: PushConfig, taskId: string): WirePushConfig {
   const authentication = scheme === "" ? undefined : { scheme, credentials: "" };
   return { tenant: "", id, taskId, url, token: "", authentication };

@@ -29,7 +29,8 @@ export class ReviewDesk {
   on(runId: string, fn: (review: StoredReview) => void): () => void {
     const known = this.#waiting.get(runId) ?? new Set();
     this.#waiting.set(runId, known.add(fn));
-    // Only while a client watches: runs treat a store with a listener as one that is answered.
+    // Subscribed only while a client watches, because runs treat a store with a listener as
+    // answered.
     this.#leave ??= this.#store?.onRequest((review) => {
       for (const hear of this.#waiting.get(review.runId) ?? []) hear(review);
     });

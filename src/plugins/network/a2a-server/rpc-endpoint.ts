@@ -47,7 +47,7 @@ export interface EndpointSettings {
 
 type Rpc = Fields & { readonly method: string };
 
-/** The JSON-RPC endpoint. Never answers 500: internal failures are JSON-RPC errors, or 503. */
+/** The JSON-RPC endpoint. Never answers 500. Internal failures are JSON-RPC errors, or 503. */
 export class RpcEndpoint {
   readonly #desk: RequestDesk;
   readonly #settings: EndpointSettings;
@@ -154,7 +154,8 @@ export class RpcEndpoint {
     }
     const ended = (): void => {
       o.ended();
-      events.return?.(undefined).catch(() => undefined); // it may wait at an event that is not read
+      // The iterator may wait at an event that is not read.
+      events.return?.(undefined).catch(() => undefined);
     };
     const source = { events: startingWith(first, events), failed, ended };
     return new Response(eventStream(source, this.#desk.clock), {
@@ -179,7 +180,8 @@ export class RpcEndpoint {
   ): TextAnswer {
     if (failure !== undefined) return this.#failed(rpc, failure);
     if (asFields(asFields(answer)?.["error"])?.["code"] === CODES.internal)
-      return rpcRefusal(rpcIdOf(rpc), CODES.invalidParams, "Invalid parameters"); // the SDK could not parse them
+      // The SDK could not parse the parameters.
+      return rpcRefusal(rpcIdOf(rpc), CODES.invalidParams, "Invalid parameters");
     return jsonText(answer, { headers: { ...HEADERS, ...activated(request) } });
   }
 
@@ -192,7 +194,10 @@ export class RpcEndpoint {
   }
 }
 
-/** The reason of a stream that is no longer read. One shared error, because it is never shown. */
+/**
+ * The reason of a stream that is not read any more. It is one shared error, because it is never
+ * shown.
+ */
 const LEFT = Object.freeze(new Error("The stream has ended"));
 const INTERNAL = Object.freeze({ code: CODES.internal, message: "Internal error" });
 const HEADERS = Object.freeze({
@@ -225,7 +230,7 @@ function versionProblem(version: string): string {
   return `This agent supports A2A ${A2A_VERSION}, but the request has version ${asked}. Send the header 'A2A-Version: ${A2A_VERSION}', or use a client for A2A ${A2A_VERSION}.`;
 }
 
-/** Whether a request may start work. An answer to a review does not. */
+/** Returns whether a request may start work. An answer to a review does not. */
 function startsWork({ method, params }: Rpc): boolean {
   if (!SENDING.has(method)) return false;
   const message = asFields(asFields(params)?.["message"]);

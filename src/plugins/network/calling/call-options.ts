@@ -38,7 +38,7 @@ export interface NetworkCallCache {
 export interface NetworkRequestOptions {
   /**
    * Time for which the caller waits, in milliseconds, including repetitions after connection
-   * failures. After this time, the request is cancelled. Default 1,800,000 for tasks, 30,000 for
+   * failures. After this time, the request is cancelled. Default: 1,800,000 for tasks, 30,000 for
    * tools.
    */
   readonly timeoutMs?: number | undefined;
@@ -78,13 +78,13 @@ export interface NetworkCallOptions extends NetworkRequestOptions {
   /** The description for the model. Default: the description of the shared task or tool. */
   readonly description?: string | undefined;
   /**
-   * Returns the options for sharing results between requests; `undefined` for a request that shares
-   * none. Receives the input of the tool. Default: no sharing.
+   * Returns the options for sharing results between requests. Returns `undefined` for a request
+   * that shares no result. Receives the input of the tool. Default: no sharing.
    */
   readonly cache?: ((input: unknown) => NetworkCallCache) | undefined;
   /**
    * The side that answers the reviews of the execution. `theirs` (default): the service. `forward`:
-   * the `reviewHandler` or review store of this run; the tool must then wait for its result.
+   * the `reviewHandler` or review store of this run. The tool must then wait for its result.
    */
   readonly reviews?: "theirs" | "forward" | undefined;
   /**

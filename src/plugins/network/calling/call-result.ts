@@ -44,13 +44,16 @@ export function deadlineText(deadlineMs: number): string {
   return `Deadline exceeded after ${deadlineMs} ms`;
 }
 
-/** Whether a message about the progress of a request belongs to its partial result. */
+/** Returns whether a message about the progress of a request belongs to its partial result. */
 export function isPartOfResult(progress: unknown): boolean {
   const { type, text } = asFields(progress) ?? {};
   return type === "task_completed" || asText(text) !== "";
 }
 
-/** Returns the progress of a request at its deadline: the texts, otherwise the finished tasks. */
+/**
+ * Returns the progress of a request at its deadline. This is its texts, or its finished tasks if
+ * there are no texts.
+ */
 export function partialResult(deadlineMs: number, progress: readonly unknown[]): ToolResult {
   const messages = progress.map((each) => asFields(each) ?? {});
   const texts = messages.map(({ text }) => asText(text)).filter((text) => text !== "");

@@ -39,6 +39,7 @@ export function ensembleOf(place: string | Remote): string {
 }
 
 /**
+ * Returns the target of a call.
  * @throws ToolConfigurationError for a name without the plugin `network`, and for an unknown name.
  */
 export function targetOf(
@@ -70,7 +71,8 @@ function requiredRemote(
   name: string,
   scope: TaskScope,
 ): Remote {
-  if (directory === undefined) throw new ToolConfigurationError(`No ensemble '${name}'`); // checked
+  // A name needs the plugin.
+  if (directory === undefined) throw new ToolConfigurationError(`No ensemble '${name}'`);
   return directory.remoteOf(name, scope.find(NetworkTokens.NetworkBackend));
 }
 

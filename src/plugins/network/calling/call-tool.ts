@@ -89,7 +89,7 @@ class ToolCall {
     this.#timeoutMs = options.timeoutMs ?? target.timeoutMs;
   }
 
-  /** Never rejects, except when the task of the caller ends. */
+  /** Returns the result. Rejects only when the task of the caller ends. */
   async result(): Promise<ToolResult> {
     try {
       return await this.#requested();
@@ -110,7 +110,7 @@ class ToolCall {
       : this.#ended(grant, deadlineMs);
   }
 
-  /** Waits for the result; cancels the request when the wait ends without one. */
+  /** Waits for the result. Cancels the request when the wait ends without a result. */
   async #ended(grant: WorkGrant, waitMs: number): Promise<ToolResult> {
     const { target, options, ctx } = this.#parts;
     const { signal } = ctx;
@@ -264,7 +264,7 @@ class ToolCall {
     return ToolResult.success(text, { status: "SUBMITTED", requestId: this.#info.requestId });
   }
 
-  /** A response without usage. */
+  /** Returns a response without usage. */
   #nothing(status: "REJECTED" | "FAILED"): WorkResponse {
     return { v: WORK_VERSION, requestId: this.#info.requestId, status, durationMs: 0 };
   }
@@ -277,8 +277,8 @@ class ToolCall {
   }
 
   /**
-   * Returns the usage of the request, if it is known soon. Best effort: a request whose
-   * cancellation fails ends at its deadline.
+   * Cancels the request and returns its usage, if it is known soon. A request whose cancellation
+   * fails ends at its deadline.
    */
   async #cancel(reason: string): Promise<WorkResponse | undefined> {
     try {

@@ -15,7 +15,10 @@ export const DIRECTORY = createToken<NetworkDirectory>("NetworkDirectory");
 /** The address of an ensemble: a backend, a separate connection, or a URL. */
 export type EnsemblePlace = Remote | NetworkBackend | AgentPlace;
 
-/** A service, or another agent, that is called over A2A. Needs the package `@a2a-js/sdk`. */
+/**
+ * The address of a service, or of another agent, that is called over A2A. Requires the package
+ * `@a2a-js/sdk`.
+ */
 export interface AgentPlace extends Pick<A2aOptions, "token" | "retryForMs"> {
   /** The address of the agent or of its card. */
   readonly url: string | URL;
@@ -61,15 +64,15 @@ export class NetworkDirectory {
     return this.#closing.signal;
   }
 
-  /** Whether an ensemble has a separate connection or a URL. */
+  /** Returns whether an ensemble has a separate connection or a URL. */
   hasPlace(ensemble: string): boolean {
     const { ensembles, backend } = this.#parts;
     return backend !== undefined || Object.hasOwn(ensembles, ensemble);
   }
 
   /**
-   * The connection to an ensemble. `bound`: the backend of the kernel, for ensembles without a
-   * place.
+   * Returns the connection to an ensemble. `bound` is the backend of the kernel, for ensembles
+   * without a place.
    * @throws ToolConfigurationError for an ensemble without a place.
    */
   remoteOf(ensemble: string, bound?: NetworkBackend): Remote {
@@ -125,7 +128,7 @@ export class NetworkDirectory {
   }
 }
 
-/** Whether requests can be sent to the value. */
+/** Returns whether requests can be sent to the value. */
 export function isRemote(value: unknown): value is Remote {
   const fields = asFields(value);
   return ["send", "response", "cancel", "capabilities"].every(
@@ -133,7 +136,7 @@ export function isRemote(value: unknown): value is Remote {
   );
 }
 
-/** Whether the value is the address of an agent. */
+/** Returns whether the value is the address of an agent. */
 export function isAgentPlace(value: unknown): value is AgentPlace {
   return !isRemote(value) && !isBackend(value) && asFields(value)?.["url"] !== undefined;
 }

@@ -11,7 +11,7 @@ interface ForwardedQuestion {
   readonly reviewId: string;
   readonly question: string;
   readonly output: string;
-  /** Remaining time of the remote run in milliseconds; `undefined`: no limit. */
+  /** Remaining time of the remote run in milliseconds. `undefined` means no limit. */
   readonly leftMs: number | undefined;
   readonly requiredRole: string | undefined;
 }
@@ -30,7 +30,7 @@ export class ForwardedReviews {
   readonly #parts: ForwardedReviewsParts;
   readonly #gate: ReviewGate;
   readonly #ended = new AbortController();
-  /** By the id of the review. */
+  /** The open questions by the id of the review. */
   readonly #open = new Map<string, AbortController>();
   /** Decisions that the remote run has not confirmed. */
   readonly #decided = new Map<string, ReviewDecision>();
@@ -48,7 +48,7 @@ export class ForwardedReviews {
     this.#gate = gate;
   }
 
-  /** Handles questions in the progress of the request. */
+  /** Handles a question in the progress of the request. */
   hear(progress: unknown): void {
     const fields = asFields(progress) ?? {};
     const reviewId = asText(fields["reviewId"]);
@@ -72,7 +72,10 @@ export class ForwardedReviews {
     return this.#parts.ctx.scope.get(Tokens.Clock).now().getTime();
   }
 
-  /** Never rejects. A repeated question is asked once; its decision is sent again. */
+  /**
+   * Asks a question. Never rejects. A repeated question is asked once, and its decision is sent
+   * again.
+   */
   async #answered(question: ForwardedQuestion): Promise<void> {
     const { reviewId } = question;
     if (this.#open.has(reviewId) || this.#done.has(reviewId) || this.#ended.signal.aborted) return;
@@ -80,7 +83,8 @@ export class ForwardedReviews {
     this.#open.set(reviewId, over);
     try {
       const decision = this.#decided.get(reviewId) ?? (await this.#ask(question, over.signal));
-      if (decision.timedOut === true) return void this.#done.add(reviewId); // the remote run decides
+      // The remote run decides.
+      if (decision.timedOut === true) return void this.#done.add(reviewId);
       this.#decided.set(reviewId, decision);
       const { remote, requestId } = this.#parts;
       await remote.decide(requestId, reviewId, decision);

@@ -58,8 +58,8 @@ export interface NetworkPlugin extends Plugin {
   readonly network: {
     /**
      * Sends a request to an ensemble and waits for the result. A second request with the same
-     * `requestId` receives the result of the first. For an ensemble without an entry, boots the
-     * kernel of the ensemble that has the plugin, and uses the backend bound there.
+     * `requestId` receives the result of the first. An ensemble without an entry uses the backend
+     * of the kernel of the ensemble that has the plugin. This kernel is booted if necessary.
      *
      * @throws NetworkError if there is no result after `timeoutMs`; RequestConflictError for a
      * known id with other content; ValidationError for an invalid argument; the reason of `signal`.
@@ -85,8 +85,8 @@ function placeFilters(places: readonly EnsemblePlace[]): readonly SecretFilter[]
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /**
- * Makes the shared tasks and tools of other ensembles available to the agents of an ensemble,
- * through `NetworkTask`, `NetworkTool` and `NetworkTools` among their tools. Backends and
+ * Makes the shared tasks and tools of other ensembles available to the agents of an ensemble. Add
+ * `NetworkTask`, `NetworkTool` and `NetworkTools` to the tools of the agents. Backends and
  * connections that are passed stay open.
  *
  * @throws ValidationError for an unknown or invalid option.
@@ -169,7 +169,7 @@ export const NetworkTools = Object.freeze({
   all: (): DynamicToolProvider => discoveredTools(() => true),
   /**
    * Provides the shared tasks and tools that have all of these tags.
-   * @throws ValidationError without a tag, and for a blank one.
+   * @throws ValidationError without a tag, and for a blank tag.
    */
   tagged: (...tags: readonly string[]): DynamicToolProvider => {
     if (tags.length === 0 || tags.some((tag) => typeof tag !== "string" || tag.trim() === ""))

@@ -21,9 +21,9 @@ export interface RequestContent {
   readonly context?: string | undefined;
   /** Template variables of a task, or the arguments of a tool. */
   readonly inputs?: Inputs | undefined;
-  /** Makes the request idempotent: 1 to 200 characters. Default: a random id. */
+  /** Makes the request idempotent. Has 1 to 200 characters. Default: a random id. */
   readonly requestId?: string | undefined;
-  /** Default: the type of the shared task or tool with this name, otherwise `TASK`. */
+  /** The type. Default: the type of the shared task or tool with this name, otherwise `TASK`. */
   readonly type?: WorkRequest["type"] | undefined;
 }
 
@@ -31,7 +31,7 @@ type HandOptions = NetworkRequestOptions & { readonly signal?: AbortSignal | und
 
 const NOBODY = "No instance shares anything now: is one started, on the same backend?";
 
-/** Requests without a run. */
+/** Sends requests without a run. */
 export class NetworkCalls {
   readonly #directory: NetworkDirectory;
   /** The backend of the kernel, after its boot. */

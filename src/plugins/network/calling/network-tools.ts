@@ -126,7 +126,7 @@ export function discoveredTools(
   });
 }
 
-/** Whether a name is new: only one of several versions is offered. */
+/** Returns whether a name is new. Only one of several versions is offered. */
 function isNewName(names: Set<string>, name: string): boolean {
   if (names.has(name)) return false;
   names.add(name);

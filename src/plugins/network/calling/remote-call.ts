@@ -20,14 +20,14 @@ export type CallEnd =
   | { readonly kind: "late"; readonly lastError: NetworkError | undefined };
 
 /**
- * The interval in which a request is sent again during the wait, because its store may have lost
- * it.
+ * Interval in milliseconds in which a request is sent again during the wait. Its store may have
+ * lost the request.
  */
 const RESEND_MS = 5_000;
 /** Pauses in ms after failures of the connection. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
-/** Waits after the end of the caller have no signal. */
+/** The signal of waits after the end of the caller. */
 const NEVER_ABORTED = new AbortController().signal;
 /** Timers may fire this many ms early. */
 const TIMER_MS = 1;
@@ -71,8 +71,9 @@ export async function callRemote(call: RemoteCall): Promise<CallEnd> {
 const REPORT_MS = 1_000;
 
 /**
- * Cancels a request. Returns its response with its usage; `undefined` if that is not known within a
- * second. @throws NetworkError if the service can't be reached
+ * Cancels a request. Returns its response with its usage. Returns `undefined` if the usage is not
+ * known within a second.
+ * @throws NetworkError if the service can't be reached
  */
 export async function cancelRemote(
   { remote, clock }: Pick<RemoteCall, "remote" | "clock">,
@@ -90,7 +91,7 @@ export async function cancelRemote(
   }
 }
 
-/** Deadlines are sent as the remaining time. */
+/** Returns the request with the remaining time. Deadlines are sent as the remaining time. */
 function withTimeLeft(request: WorkRequest, passedMs: number): WorkRequest {
   if (request.deadlineMs === undefined) return request;
   return { ...request, deadlineMs: Math.max(1, request.deadlineMs - passedMs) };

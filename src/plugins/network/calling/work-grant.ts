@@ -11,7 +11,7 @@ const USD = "USD";
 
 /** The part of a run's budget that a request may use. */
 export interface WorkGrant {
-  /** The limits of the request; `undefined` without any. */
+  /** The limits of the request. `undefined` without limits. */
   readonly budget: WorkBudget | undefined;
   /**
    * Counts the usage in the budget and in the totals of the run. Without a response, counts the
@@ -22,8 +22,8 @@ export interface WorkGrant {
 
 /**
  * Reserves the maximum usage of a request.
- * @throws BudgetExceededError if nothing is left; ValidationError for a limit of the cost in
- * another currency than the run's prices.
+ * @throws BudgetExceededError if nothing is left. ValidationError for a limit of the cost in a
+ * currency other than that of the run's prices.
  */
 export async function grantFor(
   scope: TaskScope,

@@ -58,11 +58,11 @@ const PROBLEMS: Readonly<Record<WebhookProblem, string>> = Object.freeze({
 });
 
 /**
- * Receives signed messages at `POST /api/webhooks/{name}`: an ingress of `start()`. A message that
- * is repeated within five minutes is executed once; an older one is refused.
+ * Receives signed messages at `POST /api/webhooks/{name}`, as an ingress of `start()`. A message
+ * that is repeated within five minutes is executed once. An older message is refused.
  *
- * @example await shop.start({ port: 8080, ingress: [webhook({ name: "orders", secret, map: (order)
- * => ({ task: "pack", inputs: { order } }) })] });
+ * @example
+ * await shop.start({ port: 8080, ingress: [webhook({ name: "orders", secret, map: (order) => ({ task: "pack", inputs: { order } }) })] });
  * @throws ValidationError for an unknown or invalid option.
  */
 export function webhook(options: WebhookIngressOptions): Ingress {

@@ -9,8 +9,8 @@ import { isObject } from "../../../util/objects.js";
  * Counts rate limits and budgets in the backend, so that they apply to all processes together. The
  * backend stays open. A plugin that binds `Tokens.RateWindow` or `Tokens.BudgetAccounts` itself
  * replaces that part.
- * @throws ValidationError for a backend without shared limits, such as those in memory and in a
- * folder.
+ * @throws ValidationError for a backend without shared limits, such as the backends in memory and
+ * in a folder.
  */
 export function sharedLimits(backend: NetworkBackend): Plugin {
   const limits = isObject(backend) ? backend.limits : undefined;

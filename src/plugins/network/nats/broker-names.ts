@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 const PLAIN = /^[\w-]{1,64}$/;
 
 /**
- * Returns a name as a part of a subject: the name itself if possible, otherwise `=` and its digest.
+ * Returns a name as a part of a subject. This is the name itself if possible, otherwise `=` and its
+ * digest.
  */
 export function subjectToken(name: string): string {
   return PLAIN.test(name)
@@ -13,18 +14,18 @@ export function subjectToken(name: string): string {
 
 /** Names of streams, buckets and subjects of one prefix. */
 export class BrokerNames {
-  /** Requests that are not done. */
+  /** The stream of requests that are not done. */
   readonly requests: string;
-  /** Parts of requests and results that exceed one message. */
+  /** The stream of parts of requests and results that exceed one message. */
   readonly parts: string;
   readonly dead: string;
-  /** Bucket: leases, and ids of done requests. */
+  /** The bucket of leases and of ids of done requests. */
   readonly states: string;
-  /** Bucket. */
+  /** The bucket of results. */
   readonly results: string;
-  /** Bucket. */
+  /** The bucket of the catalogue. */
   readonly catalogue: string;
-  /** Bucket: rate limits and budgets. */
+  /** The bucket of rate limits and budgets. */
   readonly limits: string;
   readonly #prefix: string;
 
@@ -39,12 +40,14 @@ export class BrokerNames {
     this.limits = `${prefix}-limits`;
   }
 
-  /** The subject of names below the prefix. */
+  /** Returns the subject of names below the prefix. */
   subject(...tokens: readonly string[]): string {
     return [this.#prefix, ...tokens].join(".");
   }
 
-  /** The key of a request in the bucket of states, and the end of its subjects. */
+  /**
+   * Returns the key of a request in the bucket of states, which is also the end of its subjects.
+   */
   requestKey(queue: string, requestId: string): string {
     return `${subjectToken(queue)}.${subjectToken(requestId)}`;
   }

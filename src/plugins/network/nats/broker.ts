@@ -45,21 +45,21 @@ interface StreamModule {
 
 const CONNECT_MS = 5_000;
 const RECONNECT_MS = 250;
-/** Maximum wait of a call for a lost connection. */
+/** Maximum wait of a call for a lost connection, in milliseconds. */
 const REACH_MS = 5_000;
-/** Time for which a measured clock difference is used. */
+/** Time in milliseconds for which a measured clock difference is used. */
 const CLOCK_MS = 60_000;
 const NANOS = 1_000_000;
 const STREAM_NOT_FOUND = 10_059;
 
-/** The connection of a backend: opened at the first call, and kept until `close()`. */
+/** The connection of a backend. It is opened at the first call, and kept until `close()`. */
 export class Broker {
   readonly names: BrokerNames;
   readonly settings: NatsSettings;
   readonly #returned = new Set<() => void>();
   #connection: Promise<BrokerLink> | undefined;
   #prepared: Promise<void> | undefined;
-  /** Pending while the connection is lost. */
+  /** A promise that is pending while the connection is lost. */
   #online: { readonly back: Promise<void>; readonly resolve: () => void } | undefined;
   #clock: Promise<{ readonly offsetMs: number; readonly untilMs: number }> | undefined;
   #isClosed = false;
@@ -97,7 +97,7 @@ export class Broker {
     return () => this.#returned.delete(fn);
   }
 
-  /** Milliseconds since 1970 by the clock of the server. */
+  /** Returns the milliseconds since 1970 by the clock of the server. */
   async now(link: BrokerLink): Promise<number> {
     const kept = await this.#clock?.catch(() => undefined);
     const now = systemClock.monotonicMs();
@@ -192,7 +192,7 @@ export class Broker {
     }
   }
 
-  /** Makes the next call check the streams and buckets. */
+  /** Causes the next call to check the streams and buckets. */
   forgetPrepared(): void {
     this.#prepared = undefined;
     this.#clock = undefined;
@@ -245,7 +245,7 @@ export class Broker {
     const subject = `$KV.${states}.clock`;
     await js.publish(subject, "");
     const after = systemClock.monotonicMs();
-    // Another client may have replaced the message: its instant is equally valid.
+    // Another client may have replaced the message. Its instant is equally valid.
     const stored = await jsm.streams.getMessage(`KV_${states}`, { last_by_subj: subject });
     if (stored === null) throw new Error("the server has not stored the message for its clock");
     return { offsetMs: timeOf(stored) - (before + after) / 2, untilMs: after + CLOCK_MS };
@@ -265,7 +265,7 @@ export class Broker {
   }
 }
 
-/** The instant at which a message was stored. */
+/** Returns the instant at which a message was stored. */
 export function timeOf({ timestamp }: { readonly timestamp: string }): number {
   const [, seconds = timestamp, fraction = "0"] = /^(.*?)(?:\.(\d+))?Z$/.exec(timestamp) ?? [];
   return Date.parse(`${seconds}Z`) + Number(`0.${fraction}`) * 1_000;

@@ -30,7 +30,9 @@ export class Bucket {
     this.#ageMs = 0;
   }
 
-  /** `fresh`: reads from the leader of a cluster, otherwise from any replica. */
+  /**
+   * Returns a value. With `fresh`, reads from the leader of a cluster, otherwise from any replica.
+   */
   async get(
     link: BrokerLink,
     key: string,
@@ -44,8 +46,8 @@ export class Bucket {
   }
 
   /**
-   * Writes a value. With `revision`, only if it is the current one; 0: if there is no value.
-   * Returns the new revision; `undefined` if the current one differs.
+   * Writes a value. With `revision`, writes only if it is the current revision. 0 means that there
+   * is no value. Returns the new revision. Returns `undefined` if the current revision differs.
    */
   async put(
     { js, headers }: BrokerLink,
@@ -80,7 +82,7 @@ export class Bucket {
     return (await storedMessages(jsm, this.#stream, this.#subject(keys))).map(keptValue);
   }
 
-  /** Lets the bucket keep values for at least `ms`. */
+  /** Extends the time for which the bucket keeps values to at least `ms`. */
   async keepFor({ jsm }: BrokerLink, ms: number): Promise<void> {
     if (ms <= this.#ageMs) return;
     const { config } = await jsm.streams.info(this.#stream);
@@ -90,7 +92,7 @@ export class Bucket {
     this.#ageMs = ms;
   }
 
-  /** Whether a value with a separate duration has expired. */
+  /** Returns whether a value with a separate duration has expired. */
   async isOver(link: BrokerLink, { writtenMs }: KeptValue, ttlMs: number): Promise<boolean> {
     return (await this.#broker.now(link)) >= writtenMs + ttlMs;
   }
@@ -100,7 +102,7 @@ export class Bucket {
   }
 }
 
-/** All messages with a subject, oldest first. */
+/** Returns all messages with a subject, oldest first. */
 export async function storedMessages(
   jsm: BrokerLink["jsm"],
   stream: string,
@@ -118,8 +120,8 @@ export async function storedMessages(
 }
 
 /**
- * Returns the sequence of a message; `undefined` if the last message of its subject is not the
- * expected one.
+ * Returns the sequence of a message. Returns `undefined` if the last message of its subject is not
+ * the expected message.
  */
 export async function unlessChanged(
   published: Promise<{ readonly seq: number }>,
@@ -135,7 +137,7 @@ export async function unlessChanged(
 
 const NO_MESSAGE = 10_037;
 
-/** Returns `null` if there is no such message. */
+/** Returns `null` for the error of an unknown message. Throws any other error. */
 export function unlessUnknown(error: unknown): null {
   if (codeOf(error) === NO_MESSAGE) return null;
   throw error;

@@ -7,7 +7,7 @@ import { subjectToken } from "./broker-names.js";
 import { FINGERPRINT, PARTS } from "./request-rooms.js";
 import { endTicket } from "./tickets.js";
 
-/** Encoded: values of headers have no line breaks. */
+/** The header of the reason. Its value is encoded, because headers have no line breaks. */
 const REASON = "AE-Reason";
 /** Unpaired surrogates, which can't be encoded. */
 const LONE = /\p{Surrogate}/gu;

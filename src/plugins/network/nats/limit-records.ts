@@ -18,7 +18,7 @@ interface KnownRecord<T> {
   readonly revision: number;
 }
 
-/** The change of a record. Without `next` it stays unchanged. */
+/** The change of a record. Without `next`, the record stays unchanged. */
 interface RecordChange<T, R> {
   readonly next?: T;
   readonly answer: R;

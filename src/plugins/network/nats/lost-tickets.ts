@@ -5,8 +5,8 @@ import type { BrokerLink } from "./broker.js";
 const MOST_SEEN = 100_000;
 
 /**
- * Ends deliveries of messages that the stream no longer has. A killed server may treat them as not
- * acknowledged, count them, and try to deliver them.
+ * Ends deliveries of messages that are not in the stream any more. A server that was killed may
+ * treat them as not acknowledged, count them, and try to deliver them.
  */
 export async function endLostTickets(
   { nc, jsm }: Pick<BrokerLink, "nc" | "jsm">,

@@ -19,7 +19,7 @@ const BUDGET_LEASE_MS = 30_000;
  * limits and budgets survive restarts of clients and servers. Connects at the first call, and
  * creates missing streams and buckets. Requires the packages `@nats-io/transport-node`,
  * `@nats-io/jetstream` and `@nats-io/kv`, and a server of version 2.9 or later. Requests are
- * delivered in the order of acceptance: priorities have no effect. Concurrent requests may exceed
+ * delivered in the order of acceptance. Priorities have no effect. Concurrent requests may exceed
  * `maxQueued`.
  *
  * @throws ValidationError for an unknown or invalid option.

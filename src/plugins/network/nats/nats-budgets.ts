@@ -21,8 +21,8 @@ interface AccountRecord {
 
 const NO_AMOUNT: AccountRecord = Object.freeze({ tokens: 0, cost: 0, open: {} });
 /**
- * Time in ms for which an account is kept after its last change, and a reservation after the end of
- * its lease.
+ * Time in ms for which an account is kept after its last change. A reservation is kept for this
+ * time after the end of its lease.
  */
 const ACCOUNT_MS = 30 * 24 * 3_600_000;
 const UNSETTLED_MS = 24 * 3_600_000;
@@ -89,7 +89,8 @@ class NatsAccount implements BudgetAccount {
       this.#request;
     const { leaseMs } = this.shared;
     const fits = await this.apply((record, now) => {
-      if (id in record.open) return { answer: true }; // an earlier attempt whose answer was lost
+      // An earlier attempt reserved the amount, but its answer was lost.
+      if (id in record.open) return { answer: true };
       const { used, reserved } = stateOf(record, now);
       if (used.tokens + reserved.tokens + tokens > maxTokens) return { answer: false };
       if (used.cost + reserved.cost + cost > maxCost) return { answer: false };
@@ -117,7 +118,7 @@ class NatsAccount implements BudgetAccount {
       });
   }
 
-  /** Counts once, because it removes the reservation. */
+  /** Settles a reservation. Counts once, because the reservation is then removed. */
   async #settle(id: string, { tokens, cost }: BudgetAmount): Promise<void> {
     await this.apply((record) => {
       const { [id]: reservation, ...open } = record.open;

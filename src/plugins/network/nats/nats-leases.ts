@@ -13,7 +13,10 @@ export interface HeldLease {
   readonly key: string;
   record: RequestRecord;
   revision: number;
-  /** The end of the lease by the monotonic clock of this process; never after that of the server. */
+  /**
+   * The end of the lease by the monotonic clock of this process. It is never later than the end by
+   * the clock of the server.
+   */
   until: number;
 }
 
@@ -30,9 +33,9 @@ const TRIES = 5;
 
 /**
  * Turns tickets into leases, and changes requests for their holders. The record of a request is
- * authoritative, and is written only if it has not changed since it was read; a ticket only
- * triggers a read. Tickets are delayed by the duration of the lease, so that the server delivers
- * them again when it ends.
+ * authoritative. It is written only if it has not changed since it was read. A ticket only triggers
+ * a read. Tickets are delayed by the duration of the lease, so that the server delivers them again
+ * when the lease ends.
  */
 export class NatsLeases {
   readonly #ports: LeasePorts;
@@ -44,7 +47,7 @@ export class NatsLeases {
     this.#ports = ports;
   }
 
-  /** Leases the request of a ticket; `undefined` if it is done, dead or leased. */
+  /** Leases the request of a ticket. Returns `undefined` if the request is done, dead or leased. */
   async take(
     link: BrokerLink,
     ticket: Ticket,
@@ -59,7 +62,8 @@ export class NatsLeases {
     const json = await rooms.parts.read(link, { data: ticket.data, parts: record.parts });
     return {
       queue,
-      request: deepFreeze(JSON.parse(json) as WorkRequest), // was checked when it was accepted
+      // The request was checked when it was accepted.
+      request: deepFreeze(JSON.parse(json) as WorkRequest),
       token: record.token,
       attempt: record.attempt,
       leaseMs,
@@ -68,8 +72,8 @@ export class NatsLeases {
   }
 
   /**
-   * Writes the next record of a leased request. Returns the new lease; `undefined` if the lease is
-   * lost.
+   * Writes the next record of a leased request. Returns the new lease. Returns `undefined` if the
+   * lease is lost.
    */
   async change(
     link: BrokerLink,
@@ -91,7 +95,7 @@ export class NatsLeases {
         if (record.state !== "LEASED") this.#held.delete(token);
         return held;
       }
-      // An earlier write of this lease was stored, although its answer was lost.
+      // An earlier write of this lease was stored even though its answer was lost.
       if (present?.record.token !== token || present.record.state !== "LEASED") break;
       held.revision = present.revision;
     }
@@ -103,7 +107,7 @@ export class NatsLeases {
     return undefined;
   }
 
-  /** A lease that another client of this storage has taken. */
+  /** Returns a lease that another client of this storage has taken. */
   async #elsewhere(link: BrokerLink, key: string, token: string): Promise<HeldLease | undefined> {
     const kept = await this.#ports.states.get(link, key);
     if (kept?.record.token !== token || kept.record.state !== "LEASED") return undefined;
@@ -148,7 +152,7 @@ export class NatsLeases {
     };
   }
 
-  /** Returns whether the request of a ticket may be leased. If not, ends or delays the ticket. */
+  /** Returns whether the request of a ticket may be leased. Otherwise ends or delays the ticket. */
   async #isFree(link: BrokerLink, { key, ack }: Ticket, known: KeptRecord): Promise<boolean> {
     const { state } = known.record;
     if (state === "DONE") await endTicket(link, ack);
@@ -161,7 +165,7 @@ export class NatsLeases {
     return false;
   }
 
-  /** Returns the rest of a lease or of a delay. */
+  /** Returns the remaining time of a lease or of a delay. */
   async #leftMs(link: BrokerLink, { record, writtenMs }: KeptRecord): Promise<number> {
     if (record.durationMs === 0) return 0;
     return writtenMs + record.durationMs - (await this.#ports.broker.now(link));

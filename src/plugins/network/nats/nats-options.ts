@@ -87,7 +87,7 @@ function withoutCredentials(text: unknown): unknown {
   return typeof text === "string" ? text.replace(/\/\/.*@/, "//***@") : text;
 }
 
-/** The first credentials in the addresses apply to all addresses. */
+/** Returns the address of the servers. The first credentials apply to all URLs. */
 function natsAddress(urls: readonly URL[]): NatsAddress {
   const { username = "", password = "" } = urls.find(({ username: name }) => name !== "") ?? {};
   const [name, secret] = [username, password].map(decodeURIComponent);

@@ -111,7 +111,7 @@ export class NatsQueue implements RequestQueue {
       if (held === undefined) return false;
       const { ack, parts, wasReleased } = held.record;
       await endTicket(link, ack);
-      // The request is done. Parts that can't be removed only use space.
+      // The request is done. Parts that can't be removed only need space.
       await this.#rooms.parts.remove(link, parts).catch(() => undefined);
       if (wasReleased === true) await this.#states.unmark(link, place.key).catch(() => undefined);
       return true;
@@ -215,7 +215,7 @@ export class NatsQueue implements RequestQueue {
       const waiting = await this.#rooms.find(link, key);
       if (waiting !== undefined) return sameAs(waiting.header.get(FINGERPRINT));
       if (isFull) return "FULL";
-      // It has ended in the meantime.
+      // The wait has ended since.
     }
     throw this.#broker.unreachable(`request '${preview(request.requestId)}' keeps changing`);
   }

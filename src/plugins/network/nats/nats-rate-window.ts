@@ -30,7 +30,8 @@ export class NatsRateWindow implements RateWindow {
 
   async take({ limits, tokens }: RateRequest): Promise<RateTurn | RateWait> {
     const turn = uuidGenerator.next();
-    // A place that is returned at once would delay others, so all windows are checked first.
+    // All windows are checked first, because a place that is returned at once would delay other
+    // calls.
     const seen = limits.length === 1 ? [] : await Promise.all(limits.map((one) => this.#look(one)));
     if (seen.some(isClosed)) return { waits: seen };
     const held: WindowLimit[] = [];
@@ -56,7 +57,7 @@ export class NatsRateWindow implements RateWindow {
     const { periodMs } = limit;
     return this.#records.change(key, periodMs + IN_FLIGHT_MS, (state, now) => {
       const current = currentCalls(state, periodMs, now);
-      // An earlier attempt may have been stored, although its answer was lost.
+      // An earlier attempt may have been stored even though its answer was lost.
       const answer = turn in current.turns ? OPEN : waitOfCall(current, limit, now);
       if (isClosed(answer)) return { answer };
       return { answer, next: heldPlace(current, { turn, tokens, now }) };
@@ -83,7 +84,10 @@ export class NatsRateWindow implements RateWindow {
     };
   }
 
-  /** After a failed report the place stays reserved, until the limit for dead processes. */
+  /**
+   * Reports a change of the call. After a failed report, the place stays reserved until the limit
+   * for dead processes.
+   */
   #report(
     { key, limit: { periodMs } }: WindowLimit,
     change: (state: WindowState, now: number) => WindowState,
@@ -103,7 +107,10 @@ function isClosed({ openMs }: LimitWait): boolean {
   return openMs > 0;
 }
 
-/** Two calls lock the windows in the same order, so that one of them gets all. */
+/**
+ * Returns the windows in a fixed order. Two calls lock the windows in the same order, so that one
+ * of them gets all.
+ */
 function ordered(limits: readonly WindowLimit[]): readonly WindowLimit[] {
   return [...limits].sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
 }

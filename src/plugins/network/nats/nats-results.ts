@@ -29,7 +29,7 @@ export class NatsResults implements ResultStore {
     this.#broker = broker;
     const { results } = broker.names;
     this.#bucket = new Bucket(broker, results);
-    // In the stream of the bucket, so that parts expire with results.
+    // The parts are in the stream of the bucket, so that they expire with results.
     this.#parts = new Parts(`KV_${results}`, `$KV.${results}.parts`);
   }
 
@@ -83,7 +83,7 @@ export class NatsResults implements ResultStore {
         callSubscriber(callback, response);
       };
       const lookAgain = (): void => {
-        // A failure means a lost connection: this runs again when it is restored.
+        // A failure means a lost connection. The read is repeated when the connection is restored.
         look().catch(() => undefined);
       };
       const subject = this.#broker.names.subject("stored", subjectToken(requestId));

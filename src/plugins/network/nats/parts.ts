@@ -9,7 +9,7 @@ export interface SentBody {
   readonly parts?: string | undefined;
 }
 
-/** Left free in a message for headers. */
+/** Number of bytes of a message that are left free for headers. */
 const HEADROOM = 16_384;
 const LARGEST_PART = 524_288;
 
@@ -37,7 +37,7 @@ export class Parts {
     return { data: new Uint8Array(), parts: `${name}/${count}` };
   }
 
-  /** @throws NetworkError if a part is missing. */
+  /** Returns the body. @throws NetworkError if a part is missing. */
   async read({ jsm }: BrokerLink, { data, parts }: SentBody): Promise<string> {
     if (parts === undefined) return Buffer.from(data).toString();
     const { name, count } = namedParts(parts);

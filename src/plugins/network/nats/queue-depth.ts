@@ -6,8 +6,8 @@ import { timeOf } from "./broker.js";
 import { unlessUnknown } from "./bucket.js";
 
 /**
- * Counts requests by the consumer of their queue: what was not delivered waits; what was delivered
- * and not acknowledged is leased, unless it has been released.
+ * Counts requests by the consumer of their queue. A request that was not delivered waits. A request
+ * that was delivered and not acknowledged is leased, unless it has been released.
  */
 export class NatsDepth {
   readonly #broker: Broker;
@@ -42,7 +42,7 @@ export class NatsDepth {
     };
   }
 
-  /** Whether at least `maxQueued` requests wait. */
+  /** Returns whether at least `maxQueued` requests wait. */
   async isFull(link: BrokerLink, queue: string, maxQueued: number): Promise<boolean> {
     const token = subjectToken(queue);
     const info = await link.jsm.consumers.info(this.#broker.names.requests, token);

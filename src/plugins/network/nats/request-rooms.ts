@@ -18,7 +18,10 @@ const ACK_WAIT_MS = 5_000;
 const MOST_PULLS = 16_384;
 const CONSUMER_EXISTS = [10_013, 10_105, 10_148];
 
-/** The places of queued requests: subjects of one stream, and a consumer for each queue. */
+/**
+ * The places of queued requests. These are the subjects of one stream, and a consumer for each
+ * queue.
+ */
 export class RequestRooms {
   readonly parts: Parts;
   readonly #broker: Broker;
@@ -112,7 +115,7 @@ export class RequestRooms {
   async find({ jsm }: BrokerLink, key: string): Promise<StoredMsg | undefined> {
     const { names } = this.#broker;
     const query = { last_by_subj: names.subject("requests", key) };
-    // Reads from the leader: recent additions count.
+    // Reads from the leader, so that recent additions are included.
     const stored = await jsm.streams.getMessage(names.requests, query).catch(unlessUnknown);
     return stored ?? undefined;
   }

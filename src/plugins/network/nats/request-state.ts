@@ -8,25 +8,25 @@ import { Bucket } from "./bucket.js";
  * until it is done.
  */
 export interface RequestRecord {
-  /** Of the content. */
+  /** The fingerprint of the content. */
   readonly fingerprint: string;
   readonly state: "QUEUED" | "LEASED" | "DONE" | "DEAD";
-  /** Of the latest lease. */
+  /** The token of the latest lease. */
   readonly token: string;
   readonly attempt: number;
   /**
-   * For a lease: its duration. For a queued request: its delay. Counted from the time of writing.
+   * The duration of a lease, or the delay of a queued request. Counted from the time of writing.
    */
   readonly durationMs: number;
-  /** Where the latest delivery is acknowledged. */
+  /** The subject on which the latest delivery is acknowledged. */
   readonly ack: string;
-  /** When the request was accepted, by the clock of the server. */
+  /** The time of acceptance by the clock of the server. */
   readonly acceptedMs: number;
-  /** The name of its parts, if it is large. */
+  /** The name of its parts, if the request is large. */
   readonly parts?: string | undefined;
-  /** Whether it has been released, and so had a mark. */
+  /** Whether the request has been released, and therefore had a mark. */
   readonly wasReleased?: boolean | undefined;
-  /** Of a dead letter. */
+  /** The reason of a dead letter. */
   readonly reason?: string | undefined;
 }
 
@@ -50,7 +50,10 @@ export class RequestStates {
     return kept === undefined ? undefined : keptRecord(kept);
   }
 
-  /** Returns the new revision; `undefined` if the record was changed. 0: there is none. */
+  /**
+   * Writes a record. Returns the new revision. Returns `undefined` if the record was changed.
+   * Revision 0 means that there is no record.
+   */
   async put(
     link: BrokerLink,
     key: string,
@@ -60,7 +63,7 @@ export class RequestStates {
     return this.#bucket.put(link, `request.${key}`, JSON.stringify(record), { revision });
   }
 
-  /** Marks a request as released: it waits, although it was delivered. */
+  /** Marks a request as released. It waits even though it was delivered. */
   async mark(link: BrokerLink, key: string, acceptedMs: number): Promise<void> {
     await this.#bucket.put(link, `released.${key}`, String(acceptedMs));
   }

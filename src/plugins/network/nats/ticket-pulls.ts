@@ -14,19 +14,20 @@ interface TicketWaiter {
   readonly settle: TicketSettled;
 }
 
-/** Duration of a pull at the server. */
+/** Duration of a pull at the server, in milliseconds. */
 const PULL_MS = 10_000;
-/** Maximum delay of an answer after the end of its pull. */
+/** Maximum delay of an answer after the end of its pull, in milliseconds. */
 const GRACE_MS = 2_000;
-/** Time for which a ticket without a waiter is kept. */
+/** Time in milliseconds for which a ticket without a waiter is kept. */
 const KEEP_MS = 250;
-/** Pause after a pull that the server refused. */
+/** Pause in milliseconds after a pull that the server refused. */
 const PAUSE_MS = 250;
 const TIMED_OUT = 408;
 
 /**
- * Receives tickets of one queue from the server. A pull whose waiter has left stays open for the
- * next waiter, because the server would deliver to a closed one, and then wait.
+ * Receives tickets of one queue from the server. A pull whose waiter has ended stays open for the
+ * next waiter. The server would deliver a ticket to a closed pull, and then wait for the
+ * acknowledgement.
  */
 export class TicketPulls {
   readonly #broker: Broker;
@@ -50,12 +51,15 @@ export class TicketPulls {
     this.#consumer = consumer;
     this.#prepare = prepare;
     this.#leave = broker.onReturn(() => {
-      this.#forgetOpen(); // the server has forgotten them
+      this.#forgetOpen(); // the server does not have them any more
       this.#refill();
     });
   }
 
-  /** Returns the next ticket; `undefined` after `timeoutMs` or an abort. 0: without waiting. */
+  /**
+   * Returns the next ticket. Returns `undefined` after `timeoutMs` or an abort. With 0, does not
+   * wait.
+   */
   async take(timeoutMs: number, signal: AbortSignal | undefined): Promise<Ticket | undefined> {
     for (const [ticket, stop] of this.#kept) {
       stop();
@@ -122,7 +126,7 @@ export class TicketPulls {
       .catch((error: unknown) => this.#pause(error));
   }
 
-  /** Pauses after a failure, so that it is not repeated without a limit. */
+  /** Pauses after a failure, so that the pull is not repeated without a limit. */
   #pause(error?: unknown): void {
     if (NetworkError.isInstance(error))
       for (const waiter of [...this.#waiters]) waiter.settle(undefined, error);
@@ -202,6 +206,7 @@ export class TicketPulls {
   }
 
   #giveBack(ticket: Ticket): void {
-    this.#broker.run(async (link) => delayTicket(link, ticket.ack, 0)).catch(() => undefined); // the server then waits for the acknowledgement until its limit
+    // The server waits for the acknowledgement until its limit.
+    this.#broker.run(async (link) => delayTicket(link, ticket.ack, 0)).catch(() => undefined);
   }
 }

@@ -6,7 +6,7 @@ import { nanosOf } from "./broker.js";
 export interface Ticket {
   /** Number of deliveries by the server. */
   readonly deliveries: number;
-  /** When the request was accepted, by the clock of the server. */
+  /** The time of acceptance of the request by the clock of the server. */
   readonly acceptedMs: number;
   /** The subject of acknowledgements. */
   readonly ack: string;
@@ -16,7 +16,10 @@ export interface Ticket {
   header(name: string): string | undefined;
 }
 
-/** `$JS.ACK.stream.consumer.deliveries.stream_seq.consumer_seq.time.pending`, in clusters with domain and account in front of the stream. */
+/**
+ * `$JS.ACK.stream.consumer.deliveries.stream_seq.consumer_seq.time.pending`. In clusters, the
+ * domain and the account precede the stream.
+ */
 const SHORT_ACK = 9;
 
 export function ticketOf({ reply = "", subject, data, headers }: Msg): Ticket {
@@ -35,14 +38,17 @@ export function ticketOf({ reply = "", subject, data, headers }: Msg): Ticket {
 const CONFIRM_MS = 2_000;
 
 /**
- * Ends a delivery permanently. Waits for the server for a limited time: a ticket that is delivered
+ * Ends a delivery permanently. Waits for the server for a limited time. A ticket that is delivered
  * again is detected as done.
  */
 export async function endTicket({ nc }: BrokerLink, ack: string): Promise<void> {
   await nc.request(ack, "+ACK", { timeout: CONFIRM_MS }).catch(() => undefined);
 }
 
-/** Lets the server deliver a ticket again after `ms` milliseconds, in place of an earlier delay. */
+/**
+ * Causes the server to deliver a ticket again after `ms` milliseconds, in place of an earlier
+ * delay.
+ */
 export function delayTicket({ nc }: BrokerLink, ack: string, ms: number): void {
   nc.publish(ack, ms <= 0 ? "-NAK" : `-NAK {"delay": ${nanosOf(ms)}}`);
 }

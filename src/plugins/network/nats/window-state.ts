@@ -8,8 +8,8 @@ export interface WindowState {
   /** Tokens that ended calls used, oldest first. */
   readonly spent: readonly (readonly [at: number, tokens: number])[];
   /**
-   * Calls that have not ended, by their turns: reserved tokens, the end of the reservation, and
-   * whether the call has begun.
+   * Calls that have not ended, by their turns. Each has its reserved tokens, the end of the
+   * reservation, and whether the call has begun.
    */
   readonly turns: Readonly<
     Record<string, readonly [tokens: number, until: number, begun: boolean]>
@@ -20,8 +20,8 @@ export interface WindowState {
 export const NO_CALLS: WindowState = Object.freeze({ starts: [], spent: [], turns: {} });
 
 /**
- * Time in ms for which a place that has not begun is held, and the tokens of a call in flight are
- * reserved. After it, its process has died.
+ * Time in ms for which a place that has not begun is held. Also the time for which the tokens of a
+ * call in flight are reserved. After this time, the process is considered dead.
  */
 const HELD_MS = 60_000;
 export const IN_FLIGHT_MS = 15 * 60_000;
@@ -54,8 +54,9 @@ export function waitOfCall(
 }
 
 /**
- * Returns the instant from which the newest entries are fewer than `amount`, or the oldest entries
- * of more than `amount` have expired. 0: now. Infinity: after calls in progress have ended.
+ * Returns the instant from which the newest entries are fewer than `amount`. For `oldest`, returns
+ * the instant at which the oldest entries of more than `amount` have expired. 0 means now. Infinity
+ * means after calls in progress have ended.
  */
 function opensAt(
   entries: WindowState["starts"],
@@ -131,7 +132,7 @@ function withEntry(
   const step = Math.max(1, periodMs / STEPS);
   const at = Math.ceil(now / step) * step;
   const last = entries.at(-1);
-  // The clock of another client may be ahead: entries stay in order.
+  // The clock of another client may be ahead. Entries stay in order.
   if (last !== undefined && last[0] >= at)
     return [...entries.slice(0, -1), [last[0], last[1] + amount]];
   return [...entries, [at, amount]];

@@ -10,16 +10,16 @@ import { sqlBackend } from "./sql-backend.js";
 export interface PostgresOptions {
   /**
    * `postgres://user:password@host:5432/database` (package `pg`), or `pglite:<folder>` (package
-   * `@electric-sql/pglite`), for one process at a time.
+   * `@electric-sql/pglite`) for one process at a time.
    */
   readonly url: string;
   /**
-   * The database schema, which is created if it is missing: at most 48 lower-case letters, digits
-   * and `_`. Default `agentensemble`, which `durable()` also uses.
+   * The database schema: at most 48 lower-case letters, digits and `_`. It is created if it is
+   * missing. Default `agentensemble`, which `durable()` also uses.
    */
   readonly schema?: string | undefined;
   /**
-   * Milliseconds that one rank of priority is worth: a request with the next lower priority is
+   * Milliseconds that one rank of priority is worth. A request with the next lower priority is
    * delivered first if it was accepted at least this much earlier. Must be equal in all processes.
    * Default 60,000.
    */

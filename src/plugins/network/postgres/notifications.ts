@@ -19,8 +19,8 @@ function notificationKey(subject: Subject, name: string): string {
 const KEY_LENGTH = 23;
 
 /**
- * Notifications between the processes of one schema. They only wake other processes: persistent
- * data are in tables, and are also read at intervals. Waiting notifications are sent together. One
+ * Notifications between the processes of one schema. They only wake other processes. Persistent
+ * data is in tables, and is also read at intervals. Waiting notifications are sent together. One
  * connection listens while there is a waiter, and is replaced when it breaks.
  */
 export class Notifications {
@@ -31,12 +31,12 @@ export class Notifications {
   #sending: Promise<void> | undefined;
   /** The promise of the notifications that wait for the end of `#sending`. */
   #next: Promise<void> | undefined;
-  /** Resolves when the connection listens, or could not be made. */
+  /** Resolves when the connection listens, or could not be opened. */
   #listening: Promise<boolean> | undefined;
   #stopListening: (() => Promise<void>) | undefined;
   #isClosed = false;
 
-  /** `schema` was checked. */
+  /** The caller has checked `schema`. */
   constructor(session: SqlSession, schema: string) {
     this.#session = session;
     this.#channel = `${schema}_network`;
@@ -140,7 +140,7 @@ export class Notifications {
     if (this.#heard.size > 0) await this.ready();
   }
 
-  /** Changes before the connection caused no notification. */
+  /** Rings for all subjects, because changes before the connection caused no notification. */
   #ringAll(): void {
     for (const [key, all] of this.#heard)
       if (!key.startsWith("t")) for (const heard of all) heard("");

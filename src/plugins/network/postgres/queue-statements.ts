@@ -1,6 +1,6 @@
 export type QueueStatements = ReturnType<typeof queueStatements>;
 
-/** An expired lease is a queued request. */
+/** A queued request, or a request whose lease has expired. */
 const QUEUED = "(state = 'QUEUED' or (state = 'LEASED' and due <= clock_timestamp()))";
 const HELD =
   "queue = $1 and id = $2 and token = $3 and state = 'LEASED' and due > clock_timestamp()";
@@ -8,14 +8,20 @@ const inMs = (place: string): string => `clock_timestamp() + ${place}::float8 * 
 const sinceMs = (column: string): string =>
   `(extract(epoch from clock_timestamp() - ${column}) * 1000)::text`;
 
-/** The statements of a queue. `name` is the schema and was checked. All columns are read as texts. */
+/**
+ * Returns the statements of a queue. `name` is the schema, which the caller has checked. All
+ * columns are read as texts.
+ */
 // eslint-disable-next-line @typescript-eslint/explicit-module-boundary-types -- the names of the statements are its type
 export function queueStatements(name: string) {
   const s = `"${name}"`;
   const table = `${s}.requests`;
   return {
     accept: `select ${s}.accept_request($1, $2, $3, $4::float8, nullif($5, '')::float8, $6) as status`,
-    /** One row: the request, or the milliseconds until the next one is due, if any is. */
+    /**
+     * Returns one row: the request, or the milliseconds until the next request is due. The
+     * milliseconds are null if none is due.
+     */
     take: `
       with picked as materialized (
         select id from ${table}
@@ -39,7 +45,7 @@ export function queueStatements(name: string) {
       update ${table} set state = 'QUEUED', token = null, attempt = attempt - $5::int,
         due = case when $4::float8 = 0 then null else ${inMs("$4")} end
       where ${HELD} returning id`,
-    /** Returns requests that were leased with these tokens and received by no consumer. */
+    /** Returns requests that were leased with these tokens, but that no consumer received. */
     recover: `
       update ${table} set state = 'QUEUED', token = null, attempt = attempt - 1, due = null
       where queue = $1 and state = 'LEASED' and token = any($2::text[]) returning id`,

@@ -14,13 +14,16 @@ import { SqlTopics } from "./sql-topics.js";
 const BUDGET_LEASE_MS = 30_000;
 
 export interface SqlBackendSettings extends SqlNetworkSettings {
-  /** Default 30,000. */
+  /**
+   * Time in ms after which the reservations of a process without heartbeats are released. Default
+   * 30,000.
+   */
   readonly budgetLeaseMs?: number;
   /** Removes the password of the database from a text. */
   readonly redact?: SecretFilter;
 }
 
-/** The parts over one database, which `close()` closes. `schema` was checked. */
+/** Returns the parts over one database, which `close()` closes. The caller has checked `schema`. */
 export function sqlBackend(
   name: string,
   database: SqlDatabase,

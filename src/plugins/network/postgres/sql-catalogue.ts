@@ -41,11 +41,12 @@ export class SqlCatalogue implements Catalogue {
       [],
     );
     return rows.map(
-      (row) => deepFreeze(JSON.parse(row["entry"] ?? "{}") as CatalogueEntry), // checked when it was announced
+      // The entry was checked when it was announced.
+      (row) => deepFreeze(JSON.parse(row["entry"] ?? "{}") as CatalogueEntry),
     );
   }
 
-  /** Closes the whole backend: its parts share their connections. */
+  /** Closes the whole backend, because its parts share their connections. */
   close(): Promise<void> {
     return this.#network.close();
   }

@@ -33,7 +33,7 @@ export class SqlNetwork {
   #sweeping: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  /** `schema` was checked. */
+  /** The caller has checked `schema`. */
   constructor(database: SqlDatabase, schema: string, { rules, patienceMs }: SqlNetworkSettings) {
     this.schema = schema;
     this.rules = rules;
@@ -70,7 +70,7 @@ export class SqlNetwork {
     return () => void this.#closers.delete(fn);
   }
 
-  /** Later calls reject. */
+  /** Closes the backend. Later calls reject. */
   async close(): Promise<void> {
     this.#closing ??= this.#close();
     await this.#closing;
@@ -91,7 +91,9 @@ export class SqlNetwork {
       });
   }
 
-  /** Removes expired rows, at most once a minute. Any process may do it for all. */
+  /**
+   * Removes expired rows, at most once a minute. Any process may remove the rows of all processes.
+   */
   #sweepLater(): void {
     const now = systemClock.monotonicMs();
     if (now - this.#sweptMs < SWEEP_MS || this.#sweeping !== undefined) return;
@@ -109,7 +111,7 @@ export class SqlNetwork {
       ["catalogue", "until <= clock_timestamp()"],
       [
         "rate_calls",
-        // A call whose process has died counts for its period, which only its window has.
+        // The call of a dead process counts for its period. Only its window has the period.
         "until <= clock_timestamp() - (case when ended_at is null and started_at is not null then interval '1 year' else interval '0' end)",
       ],
       ["reservations", "until <= clock_timestamp() - interval '1 day'"],

@@ -158,7 +158,7 @@ export class SqlQueue implements RequestQueue {
     };
   }
 
-  /** Closes the whole backend: its parts share their connections. */
+  /** Closes the whole backend, because its parts share their connections. */
   close(): Promise<void> {
     return this.#network.close();
   }
@@ -199,7 +199,7 @@ export class SqlQueue implements RequestQueue {
     for (const token of tokens) this.#lost.delete(token);
   }
 
-  /** The consumer has left: it must not get a request. */
+  /** Releases the request of a consumer that does not wait any more. */
   async #giveBack(lease: Lease): Promise<void> {
     await this.release(lease, { blame: false });
   }
@@ -214,12 +214,13 @@ export class SqlQueue implements RequestQueue {
   }
 }
 
-/** @throws ValidationError for a blank name. */
+/** Returns the column of a queue. @throws ValidationError for a blank name. */
 function queueKey(queue: string): string {
   requireText(queue, `queue must be the name of a queue, got: ${preview(queue)}`);
   return indexedKey(queue);
 }
 
 function keptRequest(row: SqlRow): WorkRequest {
-  return deepFreeze(JSON.parse(row["content"] ?? "{}") as WorkRequest); // checked when it was accepted
+  // The request was checked when it was accepted.
+  return deepFreeze(JSON.parse(row["content"] ?? "{}") as WorkRequest);
 }

@@ -54,7 +54,7 @@ export class SqlRateWindow implements RateWindow {
     };
   }
 
-  /** `report` does not reject. */
+  /** Records a report until it has ended. `report` does not reject. */
   #track(report: Promise<void>): void {
     this.#reports.add(report);
     void report.then(() => this.#reports.delete(report));
@@ -106,7 +106,10 @@ class SqlTurn implements RateTurn {
     return `"${this.#network.schema}".rate_calls`;
   }
 
-  /** After a failed report the place stays reserved, until the limit for dead processes. */
+  /**
+   * Reports a change of the call. After a failed report, the place stays reserved until the limit
+   * for dead processes.
+   */
   #report(change: string, ...values: readonly SqlValue[]): void {
     const statement = `${change} where window_key = any($1::text[]) and turn = $2`;
     this.#reports = this.#reports

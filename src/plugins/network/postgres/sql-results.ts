@@ -20,7 +20,7 @@ interface ResultWaiters {
   readonly leave: () => void;
 }
 
-/** Results as rows: the first one inserted is kept. */
+/** Results as rows. The first inserted result is kept. */
 export class SqlResults implements ResultStore {
   readonly #network: SqlNetwork;
   readonly #subscriptions = new Map<string, ResultWaiters>();
@@ -83,7 +83,7 @@ export class SqlResults implements ResultStore {
     return this.#subscriptions.size;
   }
 
-  /** Closes the whole backend: its parts share their connections. */
+  /** Closes the whole backend, because its parts share their connections. */
   close(): Promise<void> {
     return this.#network.close();
   }
@@ -101,14 +101,15 @@ export class SqlResults implements ResultStore {
 
   #subscribed(requestId: string): ResultWaiters {
     const leave = this.#network.notifications.on("result", requestId, () => {
-      this.#look([requestId]).catch(() => undefined); // the next read at the interval finds it
+      // The next read at the interval finds the result.
+      this.#look([requestId]).catch(() => undefined);
     });
     const subscription = { callbacks: new Set<OnResult>(), leave };
     this.#subscriptions.set(requestId, subscription);
     return subscription;
   }
 
-  /** Reads results, together with the other requested ones. */
+  /** Reads results, together with other requested results. */
   async #look(ids: readonly string[]): Promise<void> {
     for (const id of ids) this.#wanted.add(id);
     while (this.#looking !== undefined) await this.#looking.catch(() => undefined);
@@ -134,7 +135,7 @@ export class SqlResults implements ResultStore {
         try {
           callback(response);
         } catch {
-          // A failing subscriber must not affect the store and the others.
+          // A failing subscriber must not affect the store and other subscribers.
         }
       }
     }
@@ -172,5 +173,6 @@ export class SqlResults implements ResultStore {
 }
 
 function keptResponse(row: SqlRow): WorkResponse {
-  return deepFreeze(JSON.parse(row["response"] ?? "{}") as WorkResponse); // checked when it was stored
+  // The response was checked when it was stored.
+  return deepFreeze(JSON.parse(row["response"] ?? "{}") as WorkResponse);
 }

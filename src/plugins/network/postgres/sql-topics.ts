@@ -26,14 +26,14 @@ export class SqlTopics implements Topics {
       try {
         callback(deepFreeze(JSON.parse(text)));
       } catch {
-        // A failing subscriber must not affect the others.
+        // A failing subscriber must not affect other subscribers.
       }
     });
     await this.#network.notifications.ready();
     return leave;
   }
 
-  /** Closes the whole backend: its parts share their connections. */
+  /** Closes the whole backend, because its parts share their connections. */
   close(): Promise<void> {
     return this.#network.close();
   }

@@ -34,13 +34,15 @@ local function answer(fits)
 end
 `;
 
-/** ARGV: tokens and cost of earlier executions. */
+/** Opens an account. ARGV: tokens and cost of earlier executions. */
 export const OPEN_ACCOUNT = `${BEGIN}
 local tokens, cost = used()
 use(math.max(tokens, tonumber(ARGV[1])), math.max(cost, tonumber(ARGV[2])))
 return answer("")`;
 
-/** ARGV: id, tokens, cost, most tokens and most cost (or ""), ms of the lease. */
+/**
+ * Reserves an amount. ARGV: id, tokens, cost, most tokens and most cost (or ""), ms of the lease.
+ */
 export const RESERVE_AMOUNT = `${BEGIN}
 local tokens, cost = used()
 local held_tokens, held_cost = held()
@@ -51,7 +53,7 @@ redis.call("ZADD", ends, text(now + tonumber(ARGV[6])), ARGV[1])
 redis.call("HSET", amounts, ARGV[1], ARGV[2] .. ":" .. ARGV[3])
 return answer("fits")`;
 
-/** Counts once. ARGV: id, used tokens, used cost. */
+/** Settles an amount. Counts once. ARGV: id, used tokens, used cost. */
 export const SETTLE_AMOUNT = `${BEGIN}
 drop(ARGV[1])
 if (tonumber(ARGV[2]) ~= 0 or tonumber(ARGV[3]) ~= 0) and redis.call("SADD", settled, ARGV[1]) == 1 then
@@ -60,7 +62,7 @@ if (tonumber(ARGV[2]) ~= 0 or tonumber(ARGV[3]) ~= 0) and redis.call("SADD", set
 end
 return answer("")`;
 
-/** ARGV: ms of the lease, then ids. */
+/** Renews reservations. ARGV: ms of the lease, then ids. */
 export const RENEW_AMOUNTS = `${BEGIN}
 for i = 2, #ARGV do
   local ending = redis.call("ZSCORE", ends, ARGV[i])

@@ -38,9 +38,11 @@ import { jobIdOf } from "./redis-names.js";
 
 type DequeueCall = Parameters<RequestQueue["dequeue"]>[1];
 
-/** The content of a larger request is removed when it is done; the id is kept. */
+/**
+ * Length above which the content of a request is removed when the request is done. The id is kept.
+ */
 const KEPT_LENGTH = 1_024;
-/** Time limit for returning a request, in ms: longer than two calls. */
+/** Time limit for returning a request, in ms. It is longer than two calls. */
 const RETURN_MS = 15_000;
 
 const STATES: Readonly<Record<string, QueueState>> = Object.freeze({
@@ -52,7 +54,10 @@ const STATES: Readonly<Record<string, QueueState>> = Object.freeze({
   failed: "DEAD",
 });
 
-/** Requests are jobs of BullMQ: a lease is its lock, a dead letter is a failed job. */
+/**
+ * A queue whose requests are jobs of BullMQ. A lease is the lock of a job, and a dead letter is a
+ * failed job.
+ */
 export class BullmqQueue implements RequestQueue {
   readonly #link: RedisLink;
   readonly #rooms: QueueRooms;
@@ -90,7 +95,8 @@ export class BullmqQueue implements RequestQueue {
         priority: priorityRank(copy) + 1,
         removeOnComplete: { age: Math.ceil(this.#rooms.idTtlMs / 1_000) },
       });
-      const kept = await redis.hget(key, "data"); // the receipt of an earlier call, if the id was known
+      // If the id was known, this is the receipt of an earlier call.
+      const kept = await redis.hget(key, "data");
       if (kept === null || kept.includes(call)) return { status: "ACCEPTED" };
       return receiptOf(dataIn(kept), copy, fingerprint);
     });
@@ -106,8 +112,8 @@ export class BullmqQueue implements RequestQueue {
         const intake = await room.intake(leaseMs, (job) => this.#forgive(job));
         const job = await intake.take(end - link.storeNow(), signal);
         if (job === undefined) {
-          // The library waits without an error while Redis is unavailable: without an answer there
-          // was no read.
+          // While Redis is unavailable, the library waits without an error. The ping fails in this
+          // case, because there was no read.
           if (signal?.aborted !== true && timeoutMs > 0) await link.redis.ping();
           return undefined;
         }
@@ -209,7 +215,10 @@ export class BullmqQueue implements RequestQueue {
     });
   }
 
-  /** Returns the lease of a job; `undefined` if it was lost at once, or has no request. */
+  /**
+   * Returns the lease of a job. Returns `undefined` if the lease was lost at once, or if the job
+   * has no request.
+   */
   async #leaseOf(
     queue: string,
     job: RequestJob,
@@ -232,7 +241,7 @@ export class BullmqQueue implements RequestQueue {
     return lease;
   }
 
-  /** Returns a job whose consumer has left. */
+  /** Returns a job whose consumer does not wait any more. */
   async #forgive(job: RequestJob): Promise<void> {
     const { token = "" } = job;
     await ifHeld(async () => {
@@ -247,7 +256,7 @@ function dataIn(json: string): JobData {
   return JSON.parse(json) as JobData; // written by `enqueue`
 }
 
-/** @throws RequestConflictError if the job of this id has other content. */
+/** Returns the receipt. @throws RequestConflictError if the job of this id has other content. */
 function receiptOf(
   known: JobData,
   { requestId }: WorkRequest,
@@ -267,8 +276,8 @@ async function isLocked(job: RequestJob, token: string, ms: number): Promise<boo
 }
 
 /**
- * Decrements the number of deliveries, if the lock is held. It remains held long enough to return
- * the job.
+ * Decrements the number of deliveries, if the lock is held. The lock stays held long enough to
+ * return the job.
  */
 async function forgiven(job: RequestJob, token: string): Promise<boolean> {
   if (!(await isLocked(job, token, RETURN_MS))) return false;

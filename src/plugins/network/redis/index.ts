@@ -39,7 +39,7 @@ export interface BullmqOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** Time after which the reservation of a dead process is released, in milliseconds. */
+/** Time in milliseconds after which the reservation of a dead process is released. */
 const BUDGET_LEASE_MS = 30_000;
 
 /**
@@ -79,7 +79,7 @@ export function bullmq(options: BullmqOptions): NetworkBackend {
   });
 }
 
-/** @throws ValidationError, without a password. */
+/** Checks the URL. @throws ValidationError, without a password. */
 function checkUrl(url: unknown): void {
   if (typeof url === "string" && /^rediss?:\/\/./.test(url) && URL.canParse(url)) return;
   const shown = typeof url === "string" ? url.replace(/\/\/.*@/s, "//***@") : url;

@@ -5,21 +5,21 @@ import { asFields } from "../../../util/objects.js";
 
 /** The data of the job of a request. */
 export interface JobData {
-  /** Absent in a done job whose request was large. */
+  /** The request. Absent in a done job whose request was large. */
   readonly request?: WorkRequest;
   readonly fingerprint: string;
   /** Identifies the call of `enqueue` that created the job. */
   readonly call: string;
-  /** Milliseconds by the clock of Redis. */
+  /** Time of acceptance in milliseconds by the clock of Redis. */
   readonly acceptedAt: number;
-  /** Deliveries that do not count. */
+  /** Number of deliveries that do not count. */
   readonly forgiven: number;
 }
 
 export type RequestJob = Job<JobData>;
 
 /**
- * The request of a job.
+ * Returns the request of a job.
  * @throws ValidationError for a job of another program with another form.
  */
 export function requestIn({ data }: RequestJob): WorkRequest {

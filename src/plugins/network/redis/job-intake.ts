@@ -18,7 +18,7 @@ export class JobIntake {
   #isPulling = false;
   #isClosed = false;
 
-  /** `giveBack` returns a job to the queue when its consumer has left. */
+  /** `giveBack` returns a job to the queue when its consumer does not wait any more. */
   constructor(
     worker: Worker<JobData>,
     clock: QueueClock,
@@ -50,7 +50,7 @@ export class JobIntake {
         },
         fail(error) {
           end();
-          reject(error); // what the library threw
+          reject(error); // an error of the library
         },
       };
       const stop = startClockTimer(this.#clock, ms, leave);

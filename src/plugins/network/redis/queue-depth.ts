@@ -3,7 +3,10 @@ import type { QueueDepth } from "../../../contracts/network.js";
 import type { JobData } from "./job-data.js";
 import type { OpenLink } from "./redis-link.js";
 
-/** BullMQ sorts by priority times this, plus the number of the job. */
+/**
+ * The factor of priorities in the sort order of BullMQ. The number of the job is added to the
+ * product.
+ */
 const PRIORITY_STEP = 0x100000000;
 const PRIORITIES = [1, 2, 3, 4];
 
@@ -25,7 +28,7 @@ export async function queueDepth(
   return { ...depth, oldestWaitMs: Math.max(0, storeNow() - Math.min(storeNow(), ...times)) };
 }
 
-/** Returns the first job of each priority, of the returned jobs, and of the delayed ones. */
+/** Returns the first job of each priority, of the returned jobs, and of the delayed jobs. */
 async function firstIds(
   jobs: Queue<JobData>,
   redis: OpenLink["redis"],

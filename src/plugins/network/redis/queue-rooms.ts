@@ -45,11 +45,11 @@ export class QueueRoom {
       connection: redis,
       prefix: parts.link.prefix,
     });
-    this.queue.on("error", () => undefined); // the calls report it
+    this.queue.on("error", () => undefined); // calls report the error
     this.#forgetClose = parts.link.beforeClose(() => this.queue.close());
   }
 
-  /** Resolves when it can be used. */
+  /** Resolves when the queue can be used. */
   async ready(): Promise<void> {
     await this.#parts.link.ready(this.queue, async () => {
       this.#forgetClose();
@@ -57,7 +57,7 @@ export class QueueRoom {
     });
   }
 
-  /** The duration of the locks that `intake` takes. */
+  /** The duration in milliseconds of the locks that `intake` takes. */
   get lockMs(): number {
     return this.#lockMs;
   }
@@ -75,7 +75,7 @@ export class QueueRoom {
 
   async #open(giveBack: (job: RequestJob) => Promise<void>): Promise<JobIntake> {
     const { redis, engine } = this.#link;
-    await redis.ping(); // the library would wait for it without a limit
+    await redis.ping(); // without this check, the library would wait for Redis without a limit
     const { link, settings } = this.#parts;
     const { least, most } = LEASE_CHECK_MS;
     const checkMs = Math.ceil(Math.min(most, Math.max(least, this.#lockMs / 10)));
@@ -86,9 +86,9 @@ export class QueueRoom {
       drainDelay: LOOK_SECONDS,
       lockDuration: Math.ceil(this.#lockMs),
       stalledInterval: settings.leaseCheckMs ?? checkMs,
-      maxStalledCount: Number.MAX_SAFE_INTEGER, // the service decides about suspects
+      maxStalledCount: Number.MAX_SAFE_INTEGER, // the service checks suspect requests itself
     });
-    worker.on("error", () => undefined); // the calls report it
+    worker.on("error", () => undefined); // calls report the error
     const intake = new JobIntake(worker, settings.clock, giveBack);
     const close = async (): Promise<void> => {
       intake.close(new NetworkError("The backend in Redis is closed"));

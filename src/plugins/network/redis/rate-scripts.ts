@@ -1,8 +1,11 @@
 /**
  * Reserves a place in all windows, or in none. A window has four keys: starts of calls, places that
- * have not begun, reserved tokens with their ends, and used tokens. KEYS: those of each window.
+ * have not begun, reserved tokens with their ends, and used tokens. Returns nothing, or the waits.
+ *
+ * KEYS: the keys of each window.
+ *
  * ARGV: turn, tokens, ms for which a place is held, ms for which keys are kept, then requests,
- * period and tokens (or "") of each limit. Returns nothing, or the waits.
+ * period and tokens (or "") of each limit.
  */
 export const TAKE_TURN = `
 local time = redis.call("TIME")
@@ -56,9 +59,10 @@ end
 return {}`;
 
 /**
- * Reports the start or the end of a call. KEYS as above. ARGV: turn, reserved tokens, "begin", "end"
- * or "leave", used tokens, ms for which the reservation of a call in flight is kept, ms for which
- * keys are kept, then the period of each limit.
+ * Reports the start or the end of a call. KEYS as above.
+ *
+ * ARGV: turn, reserved tokens, "begin", "end" or "leave", used tokens, ms for which the reservation
+ * of a call in flight is kept, ms for which keys are kept, then the period of each limit.
  */
 export const REPORT_TURN = `
 local time = redis.call("TIME")

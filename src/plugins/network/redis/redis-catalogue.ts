@@ -12,11 +12,11 @@ end`;
 
 interface AnnouncedEntry {
   readonly entry: CatalogueEntry;
-  /** Milliseconds by the clock of Redis. */
+  /** Time of expiry in milliseconds by the clock of Redis. */
   readonly until: number;
 }
 
-/** The catalogue is one hash of Redis. */
+/** The catalogue, as one hash of Redis. */
 export class RedisCatalogue implements Catalogue {
   readonly #link: RedisLink;
   readonly #key: string;

@@ -6,18 +6,19 @@ type ChannelListener = (message: string) => void;
 export class RedisChannels {
   readonly #redis: Redis;
   readonly #listeners = new Map<string, Set<ChannelListener>>();
-  /** Subscriptions that Redis has confirmed, or will. */
+  /** Subscriptions that Redis has confirmed, or has not answered yet. */
   readonly #confirmed = new Map<string, Promise<unknown>>();
 
   constructor(redis: Redis) {
     this.#redis = redis;
-    redis.on("error", () => undefined); // the next subscription reports the failure; the others are renewed
+    // The next subscription reports the failure. Other subscriptions are renewed.
+    redis.on("error", () => undefined);
     redis.on("message", (channel: string, message: string) => {
       for (const listener of [...(this.#listeners.get(channel) ?? [])]) {
         try {
           listener(message);
         } catch {
-          // A failing listener, or a message of another program, must not affect the others.
+          // A failing listener, or a message of another program, must not affect other listeners.
         }
       }
     });
@@ -28,9 +29,12 @@ export class RedisChannels {
     return this.#listeners.size;
   }
 
-  /** Resolves when Redis has confirmed the subscription, with a function that ends it. */
+  /**
+   * Resolves when Redis has confirmed the subscription, with a function that ends the subscription.
+   */
   async listen(channel: string, listener: ChannelListener): Promise<() => void> {
-    const own: ChannelListener = (message) => listener(message); // the same function may be registered twice
+    // The same function may be registered twice.
+    const own: ChannelListener = (message) => listener(message);
     const listeners = this.#listeners.get(channel) ?? new Set<ChannelListener>();
     this.#listeners.set(channel, listeners.add(own));
     const leave = (): void => {
@@ -59,6 +63,7 @@ export class RedisChannels {
   #end(channel: string): void {
     this.#listeners.delete(channel);
     this.#confirmed.delete(channel);
-    this.#redis.unsubscribe(channel).catch(() => undefined); // messages without listeners are dropped
+    // Messages without listeners are dropped.
+    this.#redis.unsubscribe(channel).catch(() => undefined);
   }
 }

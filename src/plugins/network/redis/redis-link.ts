@@ -12,9 +12,9 @@ import { RedisChannels } from "./redis-channels.js";
 /** The settings of the connection. */
 export interface LinkSettings {
   readonly url: string;
-  /** Begins the names of all keys and channels. */
+  /** The beginning of the names of all keys and channels. */
   readonly prefix: string;
-  /** Time limit of an answer. */
+  /** Time limit of an answer in milliseconds. */
   readonly timeoutMs: number;
   readonly clock: Pick<Clock, "now" | "monotonicMs" | "sleep">;
 }
@@ -24,13 +24,16 @@ export interface OpenLink {
   readonly redis: Redis;
   readonly channels: RedisChannels;
   readonly engine: typeof bullmq;
-  /** Milliseconds since 1970 by the clock of Redis. */
+  /** Returns the milliseconds since 1970 by the clock of Redis. */
   storeNow(): number;
 }
 
 const MOST_DELAY_MS = 1_000;
 
-/** Opens the connection at the first call. A failure is not cached: the next call tries again. */
+/**
+ * Opens the connection at the first call. A failure is not cached, so that the next call tries
+ * again.
+ */
 export class RedisLink {
   readonly #settings: LinkSettings;
   readonly #closers = new Set<() => Promise<void>>();
@@ -72,7 +75,7 @@ export class RedisLink {
 
   /**
    * Waits for a new object of the library, which would otherwise wait for Redis without a limit.
-   * Disposes the object if it does not get ready.
+   * Disposes of the object if it does not get ready.
    */
   async ready(
     made: { waitUntilReady(): Promise<unknown> },
@@ -99,7 +102,8 @@ export class RedisLink {
   }
 
   async #close(): Promise<void> {
-    const open = await this.#opening?.catch(() => undefined); // its callers received the error
+    // The callers received the error.
+    const open = await this.#opening?.catch(() => undefined);
     await Promise.all([...this.#closers].map((close) => close()));
     open?.channels.close();
     open?.redis.disconnect();
@@ -132,7 +136,8 @@ export class RedisLink {
     const { url, clock, prefix, timeoutMs } = this.#settings;
     const redis = new driver.Redis(url, {
       connectionName: prefix,
-      maxRetriesPerRequest: null, // BullMQ requires it; the time limit ends calls while Redis is unavailable
+      // BullMQ requires it, and the time limit ends calls while Redis is unavailable.
+      maxRetriesPerRequest: null,
       commandTimeout: timeoutMs,
       retryStrategy: (times) => Math.min(20 * 2 ** Math.min(times, 10), MOST_DELAY_MS),
     });
@@ -149,8 +154,8 @@ export class RedisLink {
   }
 
   /**
-   * Calls fail after their time limit while Redis is unavailable; this is the reason that they
-   * report.
+   * Records the reason of a lost connection. Calls that fail after their time limit report this
+   * reason.
    */
   #watch(redis: Redis): void {
     redis.on("error", (error: Error) => (this.#problem = error));

@@ -1,26 +1,28 @@
 import { createHash } from "node:crypto";
 
-/** Names that the engine and tools show unchanged. */
+/** Names that keys contain unchanged. */
 const PLAIN = /^[\w.#-]{1,200}$/;
 
 /**
- * Returns a part of a key for any text: a plain text unchanged, otherwise its digest. Neither
- * contains the colons and braces with a meaning in keys.
+ * Returns a part of a key for any text. A plain text is unchanged, any other text becomes its
+ * digest. Neither contains the colons and braces that have a meaning in keys.
  */
 function redisPart(text: string): string {
   if (PLAIN.test(text)) return `r.${text}`;
   return `h.${createHash("sha256").update(JSON.stringify(text)).digest("base64url")}`;
 }
 
-/** The id of the job of a request. BullMQ refuses integers and colons. */
+/** Returns the id of the job of a request. BullMQ refuses integers and colons. */
 export const jobIdOf: (requestId: string) => string = redisPart;
 
-/** The name of a queue in BullMQ. Its braces keep all keys of the queue in one hash slot. */
+/**
+ * Returns the name of a queue in BullMQ. Its braces keep all keys of the queue in one hash slot.
+ */
 export function queueNameOf(queue: string): string {
   return `{${PLAIN.test(queue) ? queue : redisPart(queue)}}`;
 }
 
-/** Names of the keys and channels, except those of the queues. All begin with the prefix. */
+/** The names of the keys and channels, except those of the queues. All begin with the prefix. */
 export class RedisNames {
   readonly prefix: string;
 
@@ -28,7 +30,7 @@ export class RedisNames {
     this.prefix = prefix;
   }
 
-  /** The key of a result, and the channel that announces it. */
+  /** Returns the key of a result, which is also the channel that announces the result. */
   result(requestId: string): string {
     return `${this.prefix}:result:${redisPart(requestId)}`;
   }
@@ -37,17 +39,17 @@ export class RedisNames {
     return `${this.prefix}:topic:${redisPart(topic)}`;
   }
 
-  /** A hash: the announced instances. */
+  /** The hash of the announced instances. */
   get catalogue(): string {
     return `${this.prefix}:catalogue`;
   }
 
-  /** The keys of a rate limit, in one hash slot with those of all others. */
+  /** Returns the keys of a rate limit. The keys of all rate limits are in one hash slot. */
   rateWindow(key: string): readonly string[] {
     return ["starts", "places", "ends", "spent"].map((part) => this.#limit("rate", key, part));
   }
 
-  /** The keys of a budget. */
+  /** Returns the keys of a budget. */
   budgetAccount(key: string): readonly string[] {
     const parts = ["used", "ends", "amounts", "settled"];
     return parts.map((part) => this.#limit("budget", key, part));

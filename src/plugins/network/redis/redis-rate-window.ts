@@ -12,12 +12,12 @@ import { REPORT_TURN, TAKE_TURN } from "./rate-scripts.js";
 
 /** Time in ms after which a place that has not begun is released, because its process has died. */
 const UNBEGUN_MS = 60_000;
-/** Time for which the tokens of a call in flight are reserved. */
+/** Time in ms for which the tokens of a call in flight are reserved. */
 const CALL_MS = 15 * 60_000;
 
 type Report = "begin" | "end" | "leave";
 
-/** Windows in Redis, shared by the calls of all processes, by its clock. */
+/** Windows in Redis, shared by the calls of all processes. They use the clock of Redis. */
 export class RedisRateWindow implements RateWindow {
   readonly #link: RedisLink;
   readonly #names: RedisNames;
@@ -70,7 +70,7 @@ export class RedisRateWindow implements RateWindow {
             await redis.eval(REPORT_TURN, o.keys.length, ...args);
           }),
         )
-        .catch(() => undefined); // the place is held until the limit for dead processes
+        .catch(() => undefined); // the place stays reserved until the limit for dead processes
       this.#track(reports);
     };
     return {
@@ -82,7 +82,7 @@ export class RedisRateWindow implements RateWindow {
     };
   }
 
-  /** `report` does not reject. */
+  /** Records a report until it has ended. `report` does not reject. */
   #track(report: Promise<void>): void {
     this.#reports.add(report);
     void report.then(() => this.#reports.delete(report));

@@ -12,7 +12,7 @@ import { requireRequestId } from "../shared/work-request.js";
 
 type ResultListener = (response: WorkResponse) => void;
 
-/** Messages of Redis may get lost: subscribers read again after this many ms. */
+/** Time in ms after which subscribers read again, because messages of Redis may get lost. */
 const LOOK_AGAIN_MS = 2_000;
 
 /** Stores the first result, and wakes its waiters. */
@@ -22,7 +22,7 @@ const KEEP = `if redis.call("SET", KEYS[1], ARGV[1], "PX", ARGV[2], "NX") then
 end
 return 0`;
 
-/** Results are keys of Redis that expire. The first one is kept. */
+/** Results as keys of Redis that expire. The first result is kept. */
 export class RedisResults implements ResultStore {
   readonly #link: RedisLink;
   readonly #names: RedisNames;
@@ -70,7 +70,7 @@ export class RedisResults implements ResultStore {
     const look = async (): Promise<void> => {
       if (hasEnded) return;
       const response = await this.retrieve(requestId);
-      // Another read may have ended it meanwhile.
+      // Another read may have ended the subscription since.
       if (response === undefined || hasEnded) return;
       end();
       callback(response);
@@ -84,7 +84,8 @@ export class RedisResults implements ResultStore {
       try {
         await look();
       } catch {
-        // An unavailable store is read again; a failing subscriber must not affect the others.
+        // An unavailable store is read again. A failing subscriber must not affect other
+        // subscribers.
       } finally {
         lookLater();
       }
@@ -98,7 +99,7 @@ export class RedisResults implements ResultStore {
       leaveChannel();
       forgetClose();
     };
-    if (hasEnded) leave(); // a message was faster
+    if (hasEnded) leave(); // a message has ended the subscription
     await lookQuietly();
     return end;
   }

@@ -5,7 +5,7 @@ import { preview, requireFunction, requireText } from "../../../contracts/valida
 import { deepFreeze } from "../../../util/objects.js";
 import { messageJson } from "../shared/local-topics.js";
 
-/** Topics are channels of Redis. */
+/** Topics as channels of Redis. */
 export class RedisTopics implements Topics {
   readonly #link: RedisLink;
   readonly #names: RedisNames;

@@ -1,7 +1,7 @@
 import type { SecretFilter } from "../../../contracts/redaction.js";
 import { createToken } from "../../../contracts/token.js";
 
-/** The secrets of the services on one kernel, which are known when a service starts. */
+/** The secrets of the services on one kernel. They are known when a service starts. */
 export class ServiceSecrets {
   readonly #filters = new Set<SecretFilter>();
 

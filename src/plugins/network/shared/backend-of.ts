@@ -26,13 +26,13 @@ export interface BackendParts {
   readonly queue: RequestQueue;
   readonly results: ResultStore;
   /**
-   * Default: topics within this process. Other processes then receive a cancellation only when they
-   * renew the lease, and no progress.
+   * The topics. Default: topics within this process. Other processes then receive a cancellation
+   * only when they renew the lease, and no progress.
    */
   readonly topics?: Topics | undefined;
   /**
-   * Default: a catalogue within this process. Searches by tags in other processes then find
-   * nothing.
+   * The catalogue. Default: a catalogue within this process. Searches by tags in other processes
+   * then find nothing.
    */
   readonly catalogue?: Catalogue | undefined;
   /** Counts limits and budgets for all processes. Default: each process counts its own. */
@@ -41,7 +41,7 @@ export interface BackendParts {
   readonly redact?: SecretFilter | undefined;
 }
 
-/** The methods that each part must have; `close` is optional. */
+/** The methods that each part must have. `close` is optional. */
 const METHODS = Object.freeze({
   queue: [
     ...["enqueue", "dequeue", "extend", "acknowledge", "release", "deadLetter"],

@@ -9,13 +9,13 @@ import { inMemoryBackend, inMemoryQueue, inMemoryResults } from "./in-memory/in-
 import { signedBackend, type SignedBackendOptions } from "./signed-backend.js";
 import { transportOf } from "./transport.js";
 
-// Each factory object has the name of a type: `RequestQueue` is both the contract and the object
+// Each factory object has the name of a type. `RequestQueue` is both the contract and the object
 // with the available queues.
 
-/** Requests that wait for execution; see the contract. */
+/** Requests that wait for execution. See the contract. */
 export type RequestQueue = contracts.RequestQueue;
 
-/** The queues of this package. Backends may use other ones. */
+/** The queues of this package. Backends may use other queues. */
 export const RequestQueue = Object.freeze({
   /**
    * Creates a queue within this process, with the lifetime of the object.
@@ -25,7 +25,7 @@ export const RequestQueue = Object.freeze({
   inMemory: (options?: LocalBackendOptions): RequestQueue => inMemoryQueue(options),
 });
 
-/** Results of requests; see the contract. */
+/** Results of requests. See the contract. */
 export type ResultStore = contracts.ResultStore;
 
 /** The result stores of this package. */
@@ -38,7 +38,7 @@ export const ResultStore = Object.freeze({
   inMemory: (options?: Pick<LocalBackendOptions, "clock">): ResultStore => inMemoryResults(options),
 });
 
-/** The storage that services and their callers share; see the contract. */
+/** The storage that services and their callers share. See the contract. */
 export type NetworkBackend = contracts.NetworkBackend;
 
 /** The backends of this package. */
@@ -52,9 +52,10 @@ export const NetworkBackend = Object.freeze({
   inMemory: (options?: LocalBackendOptions): NetworkBackend => inMemoryBackend(options),
   /**
    * Creates a backend in a folder, for one process at a time. Accepted requests survive a crash of
-   * the process: requests in execution are delivered again, with the next attempt number. Results
-   * are also kept in memory until they expire. The folder is opened at the first call, and locked
-   * until `close()`; other objects reject with NetworkError. Default `.agentensemble/network`.
+   * the process. Requests in execution are then delivered again, with the next attempt number.
+   * Results are also kept in memory until they expire. The folder is opened at the first call, and
+   * locked until `close()`. Other objects reject with NetworkError. Default
+   * `.agentensemble/network`.
    *
    * @throws ValidationError for a blank folder, and for an unknown or invalid option.
    */
@@ -69,7 +70,7 @@ export const NetworkBackend = Object.freeze({
   of: (parts: BackendParts): NetworkBackend => backendOf(parts),
   /**
    * Signs the requests of a backend with HMAC-SHA256, including all fields and the queue. A request
-   * without a valid signature is not executed: its result is REJECTED with the reason DENIED, and
+   * without a valid signature is not executed. Its result is REJECTED with the reason DENIED, and
    * it becomes a dead letter. All services and callers of the backend must have the secret.
    * `close()` closes the backend.
    *
@@ -79,7 +80,7 @@ export const NetworkBackend = Object.freeze({
     signedBackend(backend, options),
 });
 
-/** Sends requests to one ensemble, and receives requests for it; see the contract. */
+/** Sends requests to one ensemble, and receives requests for it. See the contract. */
 export type Transport = contracts.Transport;
 
 /** The transports of this package. */

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { NetworkBackend, WorkResponse } from "../../../contracts/network.js";
 
 /**
- * Returns the key in the result store for the usage of a cancelled request. The canceller stored
- * the result itself before the end of the run.
+ * Returns the key in the result store for the usage of a cancelled request. The canceller itself
+ * stored the result before the end of the run.
  */
 export function cancelledUsageKey(requestId: string): string {
   return `usage:${createHash("sha256").update(requestId).digest("hex")}`;

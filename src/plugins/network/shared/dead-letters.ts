@@ -13,8 +13,8 @@ export const UNDELIVERED = "WEBHOOK_UNDELIVERED";
 
 /**
  * Queues a dead letter again, and removes its result, so that it is executed again. Repeats only
- * the delivery if the webhook was not reached. `name`: that of the ensemble. Returns false if there
- * is none.
+ * the delivery if the webhook could not be reached. `name` is the name of the ensemble. Returns
+ * false if there is no such dead letter.
  * @throws NetworkError if the backend can't be reached.
  */
 export async function redriveLetter(
@@ -25,13 +25,14 @@ export async function redriveLetter(
   if ((await queue.status(name, requestId)) !== "DEAD") return false;
   const letters = await queue.deadLetters(name);
   const letter = letters.find(({ request }) => request.requestId === requestId);
-  if (letter?.reason.startsWith(UNDELIVERED) !== true) await results.forget(requestId); // earlier, its next holder would find the result
+  // The result is removed first, because the next holder would otherwise find it.
+  if (letter?.reason.startsWith(UNDELIVERED) !== true) await results.forget(requestId);
   return queue.redrive(name, requestId);
 }
 
 /**
- * Returns the stored form of a reason: cut after 1,500 characters. @throws ValidationError for a
- * blank one.
+ * Returns the stored form of a reason, cut after 1,500 characters.
+ * @throws ValidationError for a blank reason.
  */
 export function letterReason(reason: string): string {
   requireText(reason, `reason of a dead letter must not be blank, got: ${preview(reason)}`);

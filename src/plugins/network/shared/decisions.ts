@@ -9,7 +9,7 @@ import { startClockTimer } from "./clock-timer.js";
 /** Maximum number of attempts to send a decision, and the wait for each answer. */
 const TRIES = 5;
 const TRY_MS = 1_000;
-/** Maximum number of decisions per request whose repetitions are recognised. */
+/** Maximum number of decisions per request whose repetitions are recognized. */
 const MOST_KNOWN = 100;
 
 function decisionTopic(requestId: string): string {
@@ -18,7 +18,8 @@ function decisionTopic(requestId: string): string {
 
 /**
  * Sends the decision of a review to the instance that executes a request. Resolves with true if the
- * review was open, and with false if it was already decided, has expired, or is unknown.
+ * review was open. Resolves with false if the review was already decided, has expired, or is
+ * unknown.
  * @throws NetworkError if no instance answers within five seconds.
  */
 export async function sendDecision(
@@ -67,8 +68,8 @@ function withinTry(
 
 /**
  * Receives the decisions for a request that this process executes. `decide` returns whether the
- * review was open. A decision that arrives twice is passed on once. Resolves with a function that
- * ends the subscription.
+ * review was open. It is called once for a decision that arrives twice. Resolves with a function
+ * that ends the subscription.
  */
 export async function receiveDecisions(
   { topics }: Pick<NetworkBackend, "topics">,

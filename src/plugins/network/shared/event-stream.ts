@@ -11,7 +11,7 @@ const COMMENT = ":\n\n";
 /** The events of one response. */
 export interface EventSource {
   readonly events: AsyncIterator<unknown>;
-  /** The event for an error of `events`. */
+  /** Returns the event for an error of `events`. */
   readonly failed: (error: unknown) => unknown;
   /** Called once when the stream ends or the client disconnects. */
   readonly ended: () => void;

@@ -20,7 +20,7 @@ export function copiedEntry(entry: CatalogueEntry): CatalogueEntry {
     throw new ValidationError(
       `capabilities of an entry must be an array, got: ${preview(capabilities)}`,
     );
-  // The entry was checked; JSON keeps its form.
+  // The entry was checked, and JSON keeps its form.
   return deepFreeze(JSON.parse(jsonOf("An entry", entry)) as CatalogueEntry);
 }
 

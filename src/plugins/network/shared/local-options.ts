@@ -6,7 +6,7 @@ import { systemClock } from "../../../util/runtime.js";
 /** Options of backends within one process. */
 export interface LocalBackendOptions {
   /**
-   * Milliseconds that one rank of priority is worth: a request with the next lower priority is
+   * Milliseconds that one rank of priority is worth. A request with the next lower priority is
    * delivered first if it was accepted at least this much earlier. Default 60,000.
    */
   readonly agingMs?: number | undefined;

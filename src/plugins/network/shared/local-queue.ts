@@ -23,20 +23,20 @@ import { QueueWaiters } from "./queue-waiters.js";
 import { letterReason } from "./dead-letters.js";
 import { checkWorkRequest, copiedRequest } from "./work-request.js";
 
-/** Persists changes. Resolves when all previously added changes are safe. */
+/** Persists changes. Resolves when all previously added changes are on disk. */
 export interface ChangeLog {
   /** Adds a completed change. */
   add(queue: string, change: QueueChange): void;
   /** Awaited after changes. `undefined` if there is nothing to await. */
   settled(): Promise<void> | undefined;
-  /** Awaited before changes: repeats failed writes. `undefined` without a failure. */
+  /** Awaited before changes. Repeats failed writes. `undefined` without a failure. */
   ready(): Promise<void> | undefined;
 }
 
 interface LocalQueueParts {
   readonly clock: QueueClock;
   readonly rules: QueueRules;
-  /** Creates proofs of leases: a different token in each call. */
+  /** Returns the token of a new lease. Each call returns a different token. */
   readonly nextToken: () => string;
   readonly log?: ChangeLog | undefined;
   readonly tables?: Map<string, QueueTable> | undefined;
@@ -82,7 +82,8 @@ export class LocalQueue implements RequestQueue {
       const lease = signal?.aborted === true ? undefined : this.#take(queue, table, leaseMs);
       const leftMs = end - this.#now();
       if (lease !== undefined || leftMs <= 0 || signal?.aborted === true) {
-        this.#wakeNext(queue, table); // this consumer may have received the wake-up of another
+        // The wake-up of another consumer may have been sent to this consumer.
+        this.#wakeNext(queue, table);
         if (lease !== undefined) await this.#delivered(lease);
         return lease;
       }
@@ -245,7 +246,7 @@ export class LocalQueue implements RequestQueue {
     this.#wakeNext(queue, table);
   }
 
-  /** Wakes a consumer if a request is ready, otherwise at the time of the next one. */
+  /** Wakes a consumer if a request is ready, otherwise at the time of the next request. */
   #wakeNext(queue: string, table: QueueTable): void {
     const waiters = this.#waiters.get(queue);
     if (waiters === undefined) return;

@@ -53,7 +53,7 @@ export class LocalResults implements ResultStore {
     requireDuration("store() ttlMs", ttlMs ?? null);
     if (!isObject(response))
       throw new ValidationError(`A result must be an object, got: ${preview(response)}`);
-    // The object was checked; JSON keeps its form.
+    // The object was checked, and JSON keeps its form.
     const copy = JSON.parse(jsonOf("A result", response)) as WorkResponse;
     this.#begin();
     if (this.#results.has(requestId)) {
@@ -89,7 +89,8 @@ export class LocalResults implements ResultStore {
   async subscribe(requestId: string, callback: ResultCallback): Promise<() => void> {
     requireFunction("subscribe() callback", callback ?? null);
     this.#begin();
-    const once: ResultCallback = (response) => callback(response); // the same callback may occur twice
+    // The same callback may occur twice.
+    const once: ResultCallback = (response) => callback(response);
     const callbacks = this.#callbacks.get(requestId) ?? new Set();
     this.#callbacks.set(requestId, callbacks.add(once));
     if (this.#results.has(requestId)) {
@@ -162,7 +163,7 @@ export class LocalResults implements ResultStore {
       try {
         callback(kept.response);
       } catch {
-        // A failing subscriber must not affect the store and the others.
+        // A failing subscriber must not affect the store and other subscribers.
       }
     }
   }

@@ -40,7 +40,7 @@ export class LocalTopics implements Topics {
       try {
         callback(copy);
       } catch {
-        // A failing subscriber must not affect the publisher and the others.
+        // A failing subscriber must not affect the publisher and other subscribers.
       }
     }
   }
@@ -49,7 +49,8 @@ export class LocalTopics implements Topics {
     requireText(topic, `topic must be a text that is not blank, got: ${preview(topic)}`);
     requireFunction("subscribe() callback", callback ?? null);
     this.#requireOpen();
-    const own: MessageCallback = (message) => callback(message); // the same callback may occur twice
+    // The same callback may occur twice.
+    const own: MessageCallback = (message) => callback(message);
     const callbacks = this.#callbacks.get(topic) ?? new Set();
     this.#callbacks.set(topic, callbacks.add(own));
     return () => {

@@ -7,7 +7,10 @@ export class OpenStreams {
     this.most = most;
   }
 
-  /** Counts one more. Returns the function to call once at its end; `undefined` at the limit. */
+  /**
+   * Counts one more stream. Returns the function to call once at its end. Returns `undefined` at
+   * the limit.
+   */
   open(caller: string): (() => void) | undefined {
     const count = this.#counts.get(caller) ?? 0;
     if (count >= this.most) return undefined;

@@ -4,7 +4,7 @@ import { asFields, asText } from "../../../util/objects.js";
 
 /**
  * Describes the invalid fields of a request that arrived over HTTP. Ensembles on one backend may
- * set these fields; callers over HTTP may not, because they have no access to the topics of the
+ * set these fields. Callers over HTTP may not, because they have no access to the topics of the
  * backend.
  */
 export function outsideProblem(
@@ -41,7 +41,7 @@ function isPositiveAmount(value: unknown): boolean {
   return typeof value === "number" && Number.isFinite(value) && value > 0;
 }
 
-/** Separates the cached results of one caller from those of others. */
+/** Returns the cache options with a key that separates the cached results of callers. */
 export function callersCache(cache: unknown, caller: string): { readonly cache?: Fields } {
   const fields = asFields(cache);
   if (fields === undefined) return {};

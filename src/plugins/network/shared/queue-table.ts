@@ -37,19 +37,19 @@ export interface QueueEntry {
   readonly fingerprint: string;
   state: "QUEUED" | "LEASED" | "DEAD";
   acceptedAt: number;
-  /** Acceptance plus rank times `agingMs`. */
+  /** The position in the queue: the time of acceptance plus the rank times `agingMs`. */
   order: number;
-  /** Breaks ties: counts the accepted requests. */
+  /** Number of the accepted request, for requests with equal order. */
   seq: number;
   /** Number of counted deliveries. */
   attempt: number;
-  /** Of the lease. */
+  /** The token of the lease. */
   token: string;
-  /** The end of the lease or of the delay; 0 without one. */
+  /** The end of the lease or of the delay. 0 without either. */
   due: number;
-  /** Counts the changes, to recognise timed events of an earlier state. */
+  /** Number of changes, to recognize timed events of an earlier state. */
   version: number;
-  /** Of a dead letter. */
+  /** The reason of a dead letter. */
   reason: string;
 }
 
@@ -69,15 +69,15 @@ interface DoneRequest {
 }
 
 /**
- * The state of one queue. Synchronous. `apply` makes every change, so that a log can repeat it.
- * Times are milliseconds of one monotonic clock.
+ * The state of one queue. All methods are synchronous. `apply` makes every change, so that a log
+ * can repeat it. Times are milliseconds of one monotonic clock.
  */
 export class QueueTable {
   readonly #rules: QueueRules;
   /** Queued and leased requests in order of acceptance. */
   readonly #entries = new Map<string, QueueEntry>();
   readonly #dead = new Map<string, QueueEntry>();
-  /** In order of their end. */
+  /** Done requests in the order of their end. */
   readonly #done = new Map<string, DoneRequest>();
   readonly #ready = new MinHeap<Versioned>(
     ({ entry: a }, { entry: b }) => a.order < b.order || (a.order === b.order && a.seq < b.seq),
@@ -94,7 +94,7 @@ export class QueueTable {
     return this.#entries.size - this.#leased;
   }
 
-  /** The next end of a lease or of a delay; `undefined` if there is none. */
+  /** The next end of a lease or of a delay. `undefined` if there is none. */
   get nextDue(): number | undefined {
     return firstCurrent(this.#timed)?.at;
   }
@@ -112,7 +112,10 @@ export class QueueTable {
     }
   }
 
-  /** @throws RequestConflictError if the id of the request is known with other content. */
+  /**
+   * Returns whether a request is known.
+   * @throws RequestConflictError if the id of the request is known with other content.
+   */
   isKnown(request: WorkRequest): boolean {
     const id = request.requestId;
     const known = this.#entries.get(id) ?? this.#dead.get(id) ?? this.#done.get(id);
@@ -121,7 +124,7 @@ export class QueueTable {
     return true;
   }
 
-  /** Returns the next request; `undefined` if none is ready. Call `advance` before. */
+  /** Returns the next request. Returns `undefined` if none is ready. Call `advance` before. */
   next(): QueueEntry | undefined {
     return firstCurrent(this.#ready)?.entry;
   }
@@ -288,9 +291,9 @@ interface PendingContent {
   readonly request: WorkRequest;
   readonly acceptedAt: number;
   readonly attempt: number;
-  /** The earliest time of delivery; 0 for at once. */
+  /** The earliest time of delivery. 0 means at once. */
   readonly due: number;
-  /** Of a dead letter. */
+  /** The reason of a dead letter. */
   readonly reason?: string | undefined;
 }
 
@@ -306,7 +309,7 @@ function contentOf({
   return state === "DEAD" ? { ...base, reason } : base;
 }
 
-/** Removes outdated events, up to the first valid one. */
+/** Removes outdated events, up to the first valid event. Returns that event. */
 function firstCurrent<T extends Versioned>(heap: MinHeap<T>): T | undefined {
   for (let next = heap.peek(); next !== undefined; next = heap.peek()) {
     if (next.entry.version === next.version) return next;

@@ -1,7 +1,7 @@
 import type { QueueClock } from "./clock-timer.js";
 import { startClockTimer } from "./clock-timer.js";
 
-/** Consumers that wait for a request of one queue, first come, first served. */
+/** Consumers that wait for a request of one queue, in the order of their arrival. */
 export class QueueWaiters {
   readonly #clock: QueueClock;
   readonly #waiting = new Set<() => void>();

@@ -19,13 +19,13 @@ import { requireWebhookSecret } from "../../shared/webhooks/webhook-signature.js
 /** Options of `NetworkBackend.signed()`. */
 export interface SignedBackendOptions {
   /**
-   * The secret; at least 16 characters. Pass several secrets while one replaces another: the first
-   * signs, all are accepted.
+   * The secret; at least 16 characters. Pass several secrets while one replaces another. The first
+   * signs, and all are accepted.
    */
   readonly secret: string | readonly string[];
 }
 
-/** Time for which the refusal of a request is stored. */
+/** Time in milliseconds for which the refusal of a request is stored. */
 const REFUSAL_TTL_MS = 86_400_000;
 const REFUSAL = "The request is not signed, or signed otherwise";
 
@@ -56,7 +56,7 @@ export function signedBackend(
 class SignedQueue implements RequestQueue {
   readonly #backend: Pick<NetworkBackend, "queue" | "results">;
   readonly #secrets: readonly string[];
-  /** The leases of the underlying backend, by the returned ones. */
+  /** The leases of the underlying backend, by the returned leases. */
   readonly #leases = new WeakMap<Lease, Lease>();
 
   constructor(backend: NetworkBackend, secrets: readonly string[]) {
@@ -130,7 +130,10 @@ class SignedQueue implements RequestQueue {
     await this.#queue.close?.();
   }
 
-  /** The underlying backend identifies a lease of another client by its token. */
+  /**
+   * Returns the lease of the underlying backend. For a lease of another client, the underlying
+   * backend uses the token.
+   */
   #leaseOf(lease: Lease): Lease {
     return this.#leases.get(lease) ?? lease;
   }
@@ -143,7 +146,7 @@ class SignedQueue implements RequestQueue {
     });
   }
 
-  /** Stores the result first, like for every request: its sender gets the reason. */
+  /** Refuses a request. Stores the result first, so that the sender receives the reason. */
   async #refuse(lease: Lease): Promise<void> {
     const { requestId } = lease.request;
     const denied = { v: WORK_VERSION, requestId, status: "REJECTED", reason: "DENIED" } as const;
@@ -162,7 +165,8 @@ function withoutSignature(request: SignedRequest): WorkRequest {
 
 /** Signs all fields of a request and its queue. */
 function signatureOf(secret: string, queue: string, request: WorkRequest): Buffer {
-  const content: unknown = JSON.parse(JSON.stringify(withoutSignature(request))); // in its received form
+  // The signature covers the form in which the request is received.
+  const content: unknown = JSON.parse(JSON.stringify(withoutSignature(request)));
   return createHmac("sha256", secret)
     .update(canonicalJson([queue, content]))
     .digest();

@@ -5,7 +5,7 @@ const CALLER_LENGTH = 16;
 
 /**
  * Returns the id under which an external request is stored. It contains the caller, so that no
- * caller can use the request of another one by its key.
+ * caller can use the request of another caller by its key.
  */
 export function storedIdOf(caller: string, key: string): string {
   return `${callerPart(caller)}-${hexDigest(JSON.stringify([caller, key]))}`;

@@ -7,10 +7,13 @@ import { progressTopic } from "./topic-names.js";
 
 /** Time in ms after which a result is queried, because notifications may be lost. */
 const LOOK_MS = 15_000;
-/** Maximum number of progress events that wait for a slow client; the oldest is dropped. */
+/**
+ * Maximum number of progress events that wait for a slow client. Beyond it, the oldest event is
+ * dropped.
+ */
 const MOST_WAITING = 100;
 
-/** An event of a request. `gone`: the store no longer has it. */
+/** An event of a request. `gone` means that the store does not have the request any more. */
 export type WatchEvent =
   | { readonly kind: "result"; readonly response: WorkResponse }
   | { readonly kind: "review"; readonly review: StoredReview }
@@ -19,7 +22,7 @@ export type WatchEvent =
 
 /** The reviews of requests. */
 export interface WatchedReviews {
-  /** Calls `fn` with each review of a request. Returns a function that stops this. */
+  /** Calls `fn` with each review of a request. Returns a function that removes the callback. */
   on(requestId: string, fn: (review: StoredReview) => void): () => void;
 }
 
@@ -28,7 +31,7 @@ export interface WatchPlace {
   readonly ensemble: string;
   readonly backend: NetworkBackend;
   readonly clock: Clock;
-  /** `undefined`: reviews are messages of the progress. */
+  /** The reviews. If `undefined`, reviews are messages of the progress. */
   readonly reviews: WatchedReviews | undefined;
 }
 
@@ -47,7 +50,7 @@ export class TaskWatch {
     this.#signal = signal;
   }
 
-  /** @throws NetworkError if the backend can't be reached. */
+  /** Starts to watch a request. @throws NetworkError if the backend can't be reached. */
   static async open(
     place: WatchPlace,
     requestId: string,
@@ -67,7 +70,7 @@ export class TaskWatch {
     for (const leave of this.#leave.splice(0)) leave();
   }
 
-  /** Returns the next event; `undefined` after the client has disconnected. */
+  /** Returns the next event. Returns `undefined` after the client has disconnected. */
   async next(): Promise<WatchEvent | undefined> {
     while (!this.#signal.aborted) {
       const event = this.#events.shift();
@@ -90,7 +93,8 @@ export class TaskWatch {
       this.#leave.push(
         await backend.topics.subscribe(progressTopic(this.#requestId), (progress) => {
           const isReview = asFields(progress)?.["type"] === "review_requested";
-          if (isReview && reviews !== undefined) return; // the review is an event itself
+          // The review is a separate event.
+          if (isReview && reviews !== undefined) return;
           this.#add({ kind: "progress", progress });
         }),
       );
@@ -124,7 +128,7 @@ export class TaskWatch {
         if (isOver) return;
         if (state === undefined) return this.#add({ kind: "gone" });
       } catch {
-        // The backend is unavailable; the next query tries again.
+        // The backend is unavailable. The next query tries again.
       }
       if (!isOver) schedule();
     };

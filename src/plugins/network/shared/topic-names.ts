@@ -1,4 +1,4 @@
-/** The topic for requests to cancel a request: `{ reason }`. */
+/** Returns the topic for requests to cancel a request: `{ reason }`. */
 export function cancelTopic(requestId: string): string {
   return `cancel.${requestId}`;
 }

@@ -29,7 +29,7 @@ import { checkWorkRequest } from "./work-request.js";
 export interface TransportOptions {
   /** Time in milliseconds for which results are kept. Default 86,400,000 (one day). */
   readonly resultTtlMs?: number | undefined;
-  /** Limit of queued requests; further requests are `FULL`. Default: no limit. */
+  /** Limit of queued requests. Further requests are answered with `FULL`. Default: no limit. */
   readonly maxQueued?: number | undefined;
   /** A clock for tests. Default: the clock of the machine. */
   readonly clock?: QueueClock | undefined;
@@ -115,7 +115,8 @@ class BackendTransport implements Transport {
       reason: "CANCELLED",
       error: reason,
       durationMs: 0,
-      ...(state === "QUEUED" && { usage: [] }), // there is no run that could report it
+      // There is no run that could report the usage.
+      ...(state === "QUEUED" && { usage: [] }),
     };
     if (!(await results.store(requestId, cancelled, this.#settings.resultTtlMs))) return false;
     await topics.publish(cancelTopic(requestId), { reason });

@@ -1,10 +1,16 @@
 import type { SecretFilter } from "../../../contracts/redaction.js";
 import { secretReplacer } from "../../../util/redaction/secret-values.js";
 
-/** Shorter passwords are not replaced: those of examples, such as `postgres`, are ordinary words. */
+/**
+ * Minimum length of a replaced password. Passwords of examples, such as `postgres`, are ordinary
+ * words.
+ */
 const SHORTEST = 12;
 
-/** Removes the passwords in these addresses from texts, and users without a password, which are tokens. */
+/**
+ * Returns a filter that removes the passwords in these addresses from texts. Users without a
+ * password are tokens and are also removed.
+ */
 export function urlFilter(urls: readonly string[]): SecretFilter {
   const secrets = urls
     .filter((url) => URL.canParse(url))
@@ -21,6 +27,6 @@ function decodedText(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // a percent sign that encodes nothing
+    return text; // the text contains an invalid percent sign
   }
 }

@@ -13,7 +13,7 @@ import { jsonOf } from "../../shared/json-data.js";
 import { canonicalJson } from "../../../util/json/canonical.js";
 import { deepFreeze, isObject } from "../../../util/objects.js";
 
-/** Priorities in descending order: the index is the rank. */
+/** Priorities in descending order. The index is the rank. */
 const PRIORITIES = Object.freeze(["CRITICAL", "HIGH", "NORMAL", "LOW"] as const);
 
 const LONGEST_ID = 200;
@@ -25,7 +25,10 @@ export function priorityRank({ priority }: Pick<WorkRequest, "priority">): numbe
   return PRIORITIES.indexOf(priority ?? "NORMAL");
 }
 
-/** @throws ValidationError unless `id` has 1 to 200 characters and no control characters. */
+/**
+ * Checks an id.
+ * @throws ValidationError unless `id` has 1 to 200 characters and no control characters.
+ */
 export function requireRequestId(id: unknown): void {
   if (typeof id === "string" && id !== "" && id.length <= LONGEST_ID && !CONTROL.test(id)) return;
   throw new ValidationError(
@@ -86,7 +89,7 @@ export function copiedRequest(request: WorkRequest): WorkRequest {
   return deepFreeze(JSON.parse(jsonOf("A request", request)) as WorkRequest); // already checked
 }
 
-/** Returns equal texts for two requests if and only if they request the same work. */
+/** Returns a text that is equal for two requests if and only if they request the same work. */
 export function workFingerprint({ to, type, task, context, inputs }: WorkRequest): string {
   return createHash("sha256")
     .update(canonicalJson([to, type, task, context, inputs]))

@@ -33,7 +33,7 @@ export function planOfTrace(trace: SavedTrace): Dag | undefined {
 function drawnTask(task: SavedTask): DrawnTask {
   return {
     ...task,
-    // The type that the writer of the trace stored.
+    // The writer of the trace stored this type.
     nodeType: task.nodeType as DrawnTask["nodeType"],
     delegations: task.delegations.map(({ workerTaskId, workerTrace }) => ({
       workerTaskId,

@@ -220,8 +220,7 @@ export class SqlRuns implements RunStore {
   }
 
   #errorOf(cause: unknown): AgentEnsembleError {
-    // A missing package. #224 const hint = cause instanceof SchemaError ||
-    // AgentEnsembleError.isInstance(cause) ? cause.hint : undefined; // prettier-ignore
+    // A package is missing.
     if (AgentEnsembleError.isInstance(cause) && cause.code === "AE_VALIDATION") return cause;
     const hint = cause instanceof SchemaError || AgentEnsembleError.isInstance(cause) ? cause.hint : undefined; // prettier-ignore
     const message = `${this.#database.name}: ${preview(databaseReason(cause), 2_000)}`;

@@ -12,7 +12,7 @@ import { readRun, type RunContents } from "./run-reader.js";
 /** Returns the names of the runs' files in a folder. The folder may be missing. */
 export async function runFilesIn(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch((error: unknown) => {
-    // An error of the file system.
+    // The error is one of the file system.
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
     throw error;
   });

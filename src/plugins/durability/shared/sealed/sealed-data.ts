@@ -66,7 +66,7 @@ export class RunSealer {
       opened["task"] === task &&
       opened["covers"] === covers;
     if (!isSame) throw unsound(runId, `Entry '${key}'`);
-    // Created by entryText().
+    // `entryText()` created the data.
     return { ...(opened as unknown as JournalEntry), value: opened["value"], at, execution };
   }
 

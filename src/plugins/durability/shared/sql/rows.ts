@@ -102,7 +102,7 @@ export function runFrom(row: SqlRow): KeptRun {
     ...optional("waitsFor", "waits_for"),
     ...optional("owner", "owner"),
     ...optional("cancelReason", "cancel_reason"),
-    // Written by `release`.
+    // `release` wrote the result.
     ...(typeof result === "string" && { result: parsedColumn(result, what) as RunResult }),
   });
 }
@@ -110,7 +110,7 @@ export function runFrom(row: SqlRow): KeptRun {
 function tagsFrom(text: string | null | undefined, what: string): Readonly<Record<string, string>> {
   const tags = parsedColumn(text, what) as readonly string[]; // a result of `array_to_json`
   return Object.fromEntries(
-    // A text of `tagColumn`.
+    // `tagColumn` wrote the text.
     tags.map((tag) => parsedColumn(tag, what) as readonly [string, string]),
   );
 }

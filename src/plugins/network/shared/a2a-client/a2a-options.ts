@@ -15,8 +15,8 @@ export interface A2aOptions {
   /** Bearer token for the agent, sent only to the origin of the given URL. Default: none. */
   readonly token?: string | undefined;
   /**
-   * Time in milliseconds for which a request is repeated if the agent can't be reached or answers
-   * with status 429, 502, 503 or 504. Default 30,000.
+   * Time in milliseconds for which a request is repeated. Requests are repeated if the agent can't
+   * be reached or answers with status 429, 502, 503 or 504. Default 30,000.
    */
   readonly retryForMs?: number | undefined;
   /** A clock for tests. Default: the clock of the machine. */
@@ -85,8 +85,8 @@ function httpUrl(url: unknown, what: string): URL {
 }
 
 /**
- * Returns the URL of the card: the given URL if it ends with `.json`, else the well-known path
- * below it.
+ * Returns the URL of the card. This is the given URL if it ends with `.json`, otherwise the
+ * well-known path below it.
  */
 function cardUrlOf({ origin, pathname, search }: URL): string {
   if (pathname.endsWith(".json")) return `${origin}${pathname}${search}`;

@@ -23,7 +23,7 @@ import { AgentTraffic } from "./agent-traffic.js";
 import { a2aSettings } from "./a2a-options.js";
 import { RemoteWork } from "./remote-work.js";
 
-/** Maximum number of results that wait for `response()`. The oldest are closed. */
+/** Maximum number of results that wait for `response()`. Beyond it, the oldest are closed. */
 const MOST_OPEN = 1_000;
 /** Answers that end the cancellation of a request that has ended or is unknown. */
 const NOTHING_TO_CANCEL: ReadonlySet<unknown> = new Set([
@@ -34,10 +34,10 @@ const NOTHING_TO_CANCEL: ReadonlySet<unknown> = new Set([
 type WaitOptions = Parameters<Remote["response"]>[1];
 
 /**
- * Returns the A2A 1.0 agent at a URL: a service of this framework, or another agent, whose skills
- * then correspond to shared tasks. The agent card is read at the first request. Requests are
- * repeated under the same id, so that a service of this framework executes them once. Another agent
- * receives a request again only if it has not received it before. Requires the package
+ * Returns the A2A 1.0 agent at a URL: a service of this framework, or another agent. The skills of
+ * another agent correspond to shared tasks. The agent card is read at the first request. Requests
+ * are repeated under the same id, so that a service of this framework executes them once. Another
+ * agent receives a request again only if it has not received it before. Requires the package
  * `@a2a-js/sdk`.
  *
  * @throws ValidationError for an invalid URL, and for an unknown or invalid option. Methods reject
@@ -175,7 +175,7 @@ class A2aRemote implements Remote {
     return this.#agent;
   }
 
-  /** Returns the agent if it has the skill. A service of this framework checks that itself. */
+  /** Returns the agent if it has the skill. A service of this framework checks the skill itself. */
   async #offering({ task }: WorkRequest): Promise<Agent> {
     const agent = await this.#connect();
     const names = agent.capabilities.map(({ name }) => name);
@@ -190,7 +190,10 @@ class A2aRemote implements Remote {
     return this.#works.get(requestId)?.taskId ?? requestId;
   }
 
-  /** Returns whether the agent has accepted it, and not refused it with one of these errors. */
+  /**
+   * Returns whether the agent has accepted the call. Returns false if the agent refused it with one
+   * of these errors.
+   */
   async #unlessRefused(
     names: string | ReadonlySet<unknown>,
     call: (agent: Agent, options: AgentCallOptions) => Promise<void>,

@@ -19,7 +19,7 @@ export interface AgentRefusal {
   readonly details: Fields;
 }
 
-/** Returns the answer in an error of the SDK; `undefined` for other errors. */
+/** Returns the answer in an error of the SDK. Returns `undefined` for other errors. */
 export function agentRefusalOf(error: unknown): AgentRefusal | undefined {
   if (!(error instanceof Error)) return undefined;
   if (!NAMES.has(error.name))
@@ -33,7 +33,8 @@ export function agentRefusalOf(error: unknown): AgentRefusal | undefined {
 type ErrorPlace = Pick<A2aSettings, "origin" | "redact">;
 
 /**
- * Returns the error for a caller: one of this framework, without content controlled by the agent.
+ * Returns the error for a caller. It is an error of this framework, without content that the agent
+ * controls.
  */
 export function networkErrorOf(error: unknown, { origin, redact }: ErrorPlace): NetworkError {
   if (error instanceof NetworkError) return error;
@@ -44,7 +45,10 @@ export function networkErrorOf(error: unknown, { origin, redact }: ErrorPlace): 
   );
 }
 
-/** Returns an error after which a request may be repeated; `undefined` for a permanent one. */
+/**
+ * Returns an error after which a request may be repeated. Returns `undefined` for a permanent
+ * error.
+ */
 export function awayErrorOf(
   error: unknown,
   { origin, redact }: ErrorPlace,

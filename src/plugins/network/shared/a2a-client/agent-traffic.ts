@@ -2,18 +2,18 @@ import type { A2aSettings } from "./a2a-options.js";
 import { NetworkError } from "../../../../contracts/network-errors.js";
 import { messageOf } from "../../../../util/errors.js";
 
-/** The largest answer in bytes: a result of 16 MiB, escaped as JSON. */
+/** Maximum size of an answer in bytes: a result of 16 MiB, escaped as JSON. */
 const MOST_BYTES = 64 * 1024 * 1024;
-/** The largest agent card in bytes. */
+/** Maximum size of an agent card in bytes. */
 const MOST_CARD_BYTES = 256 * 1024;
 const REPEATABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
-/** Errors of connections that were never open: the agent has received nothing. */
+/** Errors of connections that were never open, so that the agent has received nothing. */
 const UNSENT: ReadonlySet<unknown> = new Set([
   ...["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"],
   "UND_ERR_CONNECT_TIMEOUT",
 ]);
 
-/** The agent can't be reached or is overloaded. The request may be repeated. */
+/** The error for an agent that can't be reached or is overloaded. The request may be repeated. */
 export class AgentAwayError extends NetworkError {
   /** Milliseconds after which a repetition may succeed. */
   readonly retryAfterMs: number | undefined;
@@ -38,8 +38,8 @@ export class AgentAwayError extends NetworkError {
 }
 
 /**
- * Sends HTTP requests to one agent: to its origin only, with its token, without redirects, and with
- * limited responses.
+ * Sends HTTP requests to one agent. Requests are sent to its origin only, with its token and without
+ * redirects. Responses are limited.
  */
 export class AgentTraffic {
   readonly #settings: A2aSettings;
@@ -115,12 +115,15 @@ export class AgentTraffic {
   }
 }
 
-/** Milliseconds of a Retry-After header with seconds. Dates depend on clocks and are not read. */
+/**
+ * Returns the milliseconds of a Retry-After header with seconds. Dates are not read, because they
+ * depend on clocks.
+ */
 function retryHeaderMs(header: string | null): number | undefined {
   return header !== null && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : undefined;
 }
 
-/** A response whose body is read up to a limit, then changed. @throws NetworkError */
+/** Returns a response whose body is read up to a limit, then changed. @throws NetworkError */
 async function limited(
   response: Response,
   mostBytes: number,

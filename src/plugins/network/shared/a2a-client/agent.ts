@@ -54,7 +54,7 @@ export async function connectAgent(
   };
 }
 
-/** The headers of each request to an agent. */
+/** Returns the headers of each request to an agent. */
 export function headersFor({ hasExtension }: Agent): Record<string, string> {
   return hasExtension ? { [EXTENSIONS_HEADER]: WORK_EXTENSION } : {};
 }

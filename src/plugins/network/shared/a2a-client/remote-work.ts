@@ -32,11 +32,11 @@ interface AgentCallOptions {
 /** The parts for the work of one request. */
 export interface WorkLine {
   readonly settings: A2aSettings;
-  /** The agent; its card is read once. */
+  /** Returns the agent. Its card is read once. */
   readonly connect: () => Promise<Agent>;
 }
 
-/** One request to an agent: sends it and follows it until it has a result. */
+/** One request to an agent. Sends the request and follows it until it has a result. */
 export class RemoteWork {
   readonly requestId: string;
   /** Resolves when the agent has accepted or refused the request. */
@@ -160,7 +160,7 @@ export class RemoteWork {
     } catch (error) {
       const { settings } = this.#line;
       const away = awayErrorOf(error, settings);
-      // Other agents need not recognise a repeated message.
+      // Other agents may execute a repeated message again.
       if (away?.isUnsent === false && !hasExtension && this.#taskId === undefined)
         throw new NetworkError(
           `The agent at ${settings.origin} may or may not have accepted the request`,
@@ -194,7 +194,7 @@ export class RemoteWork {
     return this.#read(agent, (o) => client.resubscribeTask({ tenant: "", id }, o));
   }
 
-  /** Reads a stream to its end. `undefined` if it ends without the result. */
+  /** Reads a stream to its end. Returns `undefined` if the stream ends without the result. */
   async #read(
     agent: Agent,
     open: (options: AgentCallOptions) => AsyncIterable<StreamResponse>,
@@ -290,7 +290,8 @@ export class RemoteWork {
    */
   #pause(attempt: number, leastMs = 0): Promise<void> {
     const full = Math.min(MOST_DELAY_MS, FIRST_DELAY_MS * 2 ** Math.min(attempt, 10));
-    const ms = Math.max(leastMs, full * (0.5 + randomShare() / 2)); // callers must not repeat at the same time
+    // Callers must not repeat at the same time.
+    const ms = Math.max(leastMs, full * (0.5 + randomShare() / 2));
     return new Promise((resolve) => {
       const { signal } = this.#end;
       const end = (): void => {
@@ -333,7 +334,7 @@ async function leave(
   try {
     if ((await events.next()).done !== true) left.abort();
   } catch {
-    // It has failed before, or was closed.
+    // The stream has failed before, or was closed.
   } finally {
     stop();
   }

@@ -14,9 +14,9 @@ export interface SeenEvent {
   readonly response?: WorkResponse | undefined;
   readonly progress?: unknown;
   readonly review?: RemoteReview | undefined;
-  /** The text of a question that is no review of this framework, or of a request to log in. */
+  /** The text of a question that is not a review of this framework, or of a request to log in. */
   readonly question?: string | undefined;
-  /** Whether the result has to be fetched: a part of it is too long for a stream. */
+  /** Whether the result must be fetched, because a part of it is too long for a stream. */
   readonly isIncomplete?: boolean;
 }
 

@@ -33,7 +33,7 @@ export function messageWith(
 export interface PartContents {
   readonly texts: readonly string[];
   readonly data: readonly unknown[];
-  /** Parts that are files. */
+  /** Number of parts that are files. */
   readonly files: number;
 }
 
@@ -49,7 +49,7 @@ export function partContents(parts: readonly Part[] | undefined): PartContents {
   return { texts, data, files };
 }
 
-/** The fields of the extension in the metadata of a message, task or event. */
+/** Returns the fields of the extension in the metadata of a message, task or event. */
 export function extensionFields(metadata: unknown): Fields | undefined {
   return asFields(asFields(metadata)?.[WORK_EXTENSION]);
 }

@@ -5,7 +5,7 @@ import type * as serverSide from "@a2a-js/sdk/server";
 import { isOptionalInstalled } from "../../../../util/import-optional.js";
 import { loadOptionalPackage } from "../../../shared/optional-package.js";
 
-/** The extension of A2A that carries the fields of requests and results. */
+/** The extension of A2A that has the fields of requests and results. */
 export const WORK_EXTENSION = "urn:agentensemble:a2a:work:v1";
 /** The version of the protocol. Requests without a version header have version 0.3. */
 export const A2A_VERSION = "1.0";
@@ -48,7 +48,7 @@ export function isA2aInstalled(): boolean {
   return isOptionalInstalled("@a2a-js/sdk/server");
 }
 
-/** @throws ValidationError if the package is not installed. */
+/** Loads the server of the package. @throws ValidationError if the package is not installed. */
 export async function loadA2aServer(): Promise<A2aServerVendor & A2aErrorVendor> {
   const [server, named] = await Promise.all([
     loadOptionalPackage<typeof serverSide>("@a2a-js/sdk/server", "A2A needs"),
@@ -57,7 +57,7 @@ export async function loadA2aServer(): Promise<A2aServerVendor & A2aErrorVendor>
   return { ...named, ...server };
 }
 
-/** @throws ValidationError if the package is not installed. */
+/** Loads the client of the package. @throws ValidationError if the package is not installed. */
 export async function loadA2aClient(): Promise<A2aClientVendor> {
   const [{ AgentCard }, client] = await Promise.all([
     loadOptionalPackage<typeof core>("@a2a-js/sdk", "A2A needs"),

@@ -9,7 +9,10 @@ export const MOST_PUSH_CONFIGS = 5;
 /** Milliseconds for which the configurations of a task are kept if it does not end. */
 const KEPT_MS = 7 * 86_400_000;
 
-/** The address to which the notifications of a task are sent. Empty texts: none. */
+/**
+ * The address to which the notifications of a task are sent. Fields without a value are empty
+ * texts.
+ */
 export interface PushConfig {
   readonly id: string;
   readonly url: string;
@@ -23,14 +26,14 @@ export const A2A_TASK = "a2aTask";
 
 interface PushPlace {
   readonly results: ResultStore;
-  /** Encrypts the configurations: they contain credentials. */
+  /** The secret that encrypts the configurations, which contain credentials. */
   readonly secret: string;
   readonly resultTtlMs: number;
 }
 
 /**
- * The push notification configurations of tasks. They are write-once values of the result store,
- * encrypted with a key from the secret of the webhooks, so that every instance finds them.
+ * The push notification configurations of tasks. They are write-once values of the result store, so
+ * that every instance finds them. They are encrypted with a key from the secret of the webhooks.
  */
 export class PushConfigs {
   readonly #results: ResultStore;
@@ -44,7 +47,8 @@ export class PushConfigs {
   }
 
   /**
-   * The configurations of the task of a request, by id. Reads one value for a task without any.
+   * Returns the configurations of the task of a request, by id. Reads one value for a task without
+   * any.
    * @throws ValidationError if they were stored with another secret; NetworkError.
    */
   async of(requestId: string): Promise<readonly PushConfig[]> {
@@ -54,7 +58,10 @@ export class PushConfigs {
     return [...new Map(found.map((config) => [config.id, config])).values()];
   }
 
-  /** Stores a configuration, instead of one with the same id. Returns false if there are too many. */
+  /**
+   * Stores a configuration, which replaces a configuration with the same id. Returns false if there
+   * are too many.
+   */
   async save(requestId: string, config: PushConfig): Promise<boolean> {
     await this.#results.store(markKey(requestId), pushValue(markKey(requestId)), this.#ttlMs);
     await this.remove(requestId, config.id);
@@ -83,7 +90,8 @@ export class PushConfigs {
 
   #opened({ sealed }: WorkResponse, key: string): PushConfig {
     try {
-      return JSON.parse(openedText(String(sealed), this.#key, key)) as PushConfig; // by save()
+      // `save()` has encrypted the text.
+      return JSON.parse(openedText(String(sealed), this.#key, key)) as PushConfig;
     } catch (cause) {
       throw new ValidationError(
         "A push notification configuration was stored with another secret of `webhooks`",
@@ -93,7 +101,7 @@ export class PushConfigs {
   }
 }
 
-/** Marks that a task has, or has had, configurations. */
+/** Returns the key of the mark that a task has, or has had, configurations. */
 function markKey(requestId: string): string {
   return `push:${createHash("sha256").update(requestId).digest("hex")}`;
 }

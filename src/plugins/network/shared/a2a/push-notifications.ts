@@ -26,7 +26,9 @@ interface PushParts {
   readonly configs: PushConfigs;
 }
 
-/** Sends the questions and the ends of tasks to the addresses that their callers have configured. */
+/**
+ * Sends the questions and the ends of tasks to the addresses that their callers have configured.
+ */
 export class PushNotifications {
   readonly configs: PushConfigs;
   readonly #parts: PushParts;
@@ -36,12 +38,17 @@ export class PushNotifications {
     this.#parts = parts;
   }
 
-  /** @throws AccessDeniedError for an address that is not allowed; FetchError; ValidationError. */
+  /**
+   * Checks an address.
+   * @throws AccessDeniedError for an address that is not allowed; FetchError; ValidationError.
+   */
   check(url: string, signal: AbortSignal): Promise<void> {
     return this.#parts.webhooks.check(url, signal);
   }
 
-  /** The configurations of a request; none for a request that A2A has not accepted. */
+  /**
+   * Returns the configurations of a request. Returns none for a request that A2A has not accepted.
+   */
   async configsOf(request: WorkRequest): Promise<readonly PushConfig[]> {
     return taskIdIn(request) === "" ? [] : this.configs.of(request.requestId);
   }
@@ -98,7 +105,7 @@ export class PushNotifications {
       const sdk = await loadOptionalPackage<typeof core>("@a2a-js/sdk", "A2A needs");
       body = JSON.stringify(sdk.StreamResponse.toJSON(event));
     } catch (error) {
-      return messageOf(error); // a repetition in this instance would fail too
+      return messageOf(error); // a repetition in this instance would also fail
     }
     const message = { url, deliveryId: requestId, body, headers };
     return undeliveredReason(await this.#parts.webhooks.send(message, signal));

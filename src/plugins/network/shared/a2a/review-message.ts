@@ -18,13 +18,13 @@ export interface RemoteReview {
   readonly expires?: string | undefined;
 }
 
-/** What a question shows of a review. */
+/** The fields of a review that a question contains. */
 export type AskedReview = Pick<
   StoredReview,
   "reviewId" | "prompt" | "taskDescription" | "taskOutput" | "deadline"
 >;
 
-/** The parts of a message that asks for the answer to a review. */
+/** Returns the parts of a message that asks for the answer to a review. */
 export function reviewParts({
   reviewId,
   prompt,
@@ -43,7 +43,7 @@ export function reviewParts({
   return [textPart(shown), dataPart(review)];
 }
 
-/** Reads the question of a message; `undefined` for a message without one. */
+/** Reads the question of a message. Returns `undefined` for a message without a question. */
 export function reviewOf(message: Message | undefined): RemoteReview | undefined {
   for (const value of partContents(message?.parts).data) {
     const { reviewId, question, output, expires } = asFields(value) ?? {};
@@ -60,7 +60,7 @@ export function reviewOf(message: Message | undefined): RemoteReview | undefined
 
 const ANSWER_FIELDS = ["reviewId", "decision", "revisedOutput", "comment"];
 
-/** The answer to a review, or why a message is none. */
+/** The answer to a review, or the reason why a message is not an answer. */
 export type ReviewAnswer =
   { readonly reviewId: string; readonly decision: ReviewDecision } | { readonly problem: string };
 
@@ -92,7 +92,7 @@ function answerDecision(fields: Fields, by: string): ReviewAnswer {
   }
 }
 
-/** The message that answers a review of a task. */
+/** Returns the message that answers a review of a task. */
 export function messageOfAnswer(
   messageId: string,
   taskId: string,

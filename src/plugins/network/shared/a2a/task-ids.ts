@@ -1,4 +1,4 @@
-/** Begins the id of a task whose first message had a context. */
+/** The beginning of the id of a task whose first message had a context. */
 const WITH_CONTEXT = "ctx~";
 
 /** The parts of the id of a task. */
@@ -8,8 +8,8 @@ export interface TaskName {
 }
 
 /**
- * Returns the id of the task that a message starts: the id of the message, after the context if the
- * message names one. No instance has to store which context a task belongs to.
+ * Returns the id of the task that a message starts. This is the id of the message, preceded by the
+ * context if the message names one. No instance has to store the context of a task.
  */
 export function taskIdOf({ messageId, contextId }: TaskName): string {
   const isNamed = contextId !== "" && contextId !== messageId;
@@ -17,7 +17,10 @@ export function taskIdOf({ messageId, contextId }: TaskName): string {
   return `${WITH_CONTEXT}${Buffer.from(contextId).toString("base64url")}~${messageId}`;
 }
 
-/** Reverses {@link taskIdOf}. Without a context, the context is the message's own. */
+/**
+ * Returns the parts of an id of {@link taskIdOf}. If the id has no context, the id of the message
+ * is the context.
+ */
 export function taskNameOf(taskId: string): TaskName {
   if (!taskId.startsWith(WITH_CONTEXT)) return { messageId: taskId, contextId: taskId };
   const end = taskId.indexOf("~", WITH_CONTEXT.length);

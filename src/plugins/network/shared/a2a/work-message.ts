@@ -22,7 +22,7 @@ export interface WorkOrigin {
   readonly traceContext?: TraceContext | undefined;
 }
 
-/** The request of a message, or the reason why it has none. */
+/** The request of a message, or the reason why the message has none. */
 export type MessageWork =
   { readonly request: WorkRequest } | { readonly reason: WorkReason; readonly problem: string };
 
@@ -30,8 +30,8 @@ export type MessageWork =
 const NOT_FROM_OUTSIDE = ["v", "requestId", "from", "to", "context", "inputs", "traceContext"];
 
 /**
- * Reads the request of a message. Text is the context, data the inputs; the other fields are in the
- * extension. Never throws.
+ * Reads the request of a message. Its text is the context, and its data the inputs. The other
+ * fields are in the extension. Never throws.
  */
 export function workOfMessage(message: Message, origin: WorkOrigin): MessageWork {
   const { texts, data, files } = partContents(message.parts);
@@ -58,7 +58,8 @@ export function workOfMessage(message: Message, origin: WorkOrigin): MessageWork
     task: capability.name,
     type: fields["type"] ?? capability.type,
     ...(texts.length > 0 && { context: texts.join("\n") }),
-    ...(data.length > 0 && { inputs: Object.assign({}, ...data) as Fields }), // all are objects
+    // All items are objects.
+    ...(data.length > 0 && { inputs: Object.assign({}, ...data) as Fields }),
     ...(origin.traceContext !== undefined && { traceContext: origin.traceContext }),
     ...callersCache(fields["cache"], origin.from),
   };
@@ -130,7 +131,7 @@ export function messageOfWork(request: WorkRequest, hasExtension: boolean): Mess
   });
 }
 
-/** The reason to cancel in the metadata of a request. */
+/** Returns the reason to cancel in the metadata of a request. */
 export function cancelReasonOf(metadata: unknown): string | undefined {
   const reason = extensionFields(metadata)?.["reason"];
   return typeof reason === "string" && reason.trim() !== "" ? reason.slice(0, 500) : undefined;

@@ -14,7 +14,7 @@ export interface SeenTask {
   readonly metadata: unknown;
 }
 
-/** Returns the status of a task that has ended; `undefined` for a task in progress. */
+/** Returns the status of a task that has ended. Returns `undefined` for a task in progress. */
 function endStatusOf(state: TaskState | undefined): WorkResponse["status"] | undefined {
   if (state === STATE.COMPLETED) return "COMPLETED";
   if (state === STATE.FAILED) return "FAILED";
@@ -23,14 +23,15 @@ function endStatusOf(state: TaskState | undefined): WorkResponse["status"] | und
   return undefined;
 }
 
-/** Whether a task has ended. */
+/** Returns whether a task has ended. */
 export function hasEnded({ status }: Pick<Task, "status">): boolean {
   return endStatusOf(status?.state) !== undefined;
 }
 
 /**
- * Returns the result in a task; `undefined` while it is in progress. Fields of the extension with a
- * wrong type are omitted. `elapsedMs` is the duration if the agent reports none. Never throws.
+ * Returns the result in a task. Returns `undefined` while the task is in progress. Omits fields of
+ * the extension with a wrong type. `elapsedMs` is the duration if the agent reports none. Never
+ * throws.
  */
 export function responseOfTask(
   requestId: string,
@@ -54,7 +55,7 @@ export function responseOfTask(
   };
 }
 
-/** The result of an agent that answers with a message instead of a task. */
+/** Returns the result of an agent that answers with a message instead of a task. */
 export function responseOfMessage(
   requestId: string,
   message: Message,
@@ -83,7 +84,7 @@ function outputOf(
   return { text: text === "" && parsed !== undefined ? JSON.stringify(parsed) : text, parsed };
 }
 
-/** The text of a message; empty for none. */
+/** Returns the text of a message. Returns an empty text without a message. */
 export function textOfWireMessage(message: Message | undefined): string {
   return partContents(message?.parts).texts.join("\n");
 }

@@ -6,9 +6,12 @@ import { dataPart, messageWith, textPart } from "./parts.js";
 import { ROLE, STATE, WORK_EXTENSION } from "./protocol.js";
 import { reviewParts } from "./review-message.js";
 
-/** Characters of text in one event of a stream. Clients limit the size of an event to 4 MiB. */
+/**
+ * Maximum number of characters of text in one event of a stream. Clients limit the size of an event
+ * to 4 MiB.
+ */
 const CHUNK = 512 * 1024;
-/** The longest JSON of a structured output in an event of a stream. */
+/** Maximum length of the JSON of a structured output in an event of a stream. */
 const MOST_PARSED = 1024 * 1024;
 
 /** A task as identified by its caller. `at` is an ISO instant. */
@@ -25,7 +28,9 @@ const END_STATES = Object.freeze({
   REJECTED: STATE.REJECTED,
 }) satisfies Record<WorkResponse["status"], TaskState>;
 
-/** Returns the task of a request without a result. With a waiting review it asks for input. */
+/**
+ * Returns the task of a request without a result. With a waiting review, the task asks for input.
+ */
 export function openWorkTask(
   sight: TaskSight,
   state: QueueState,
@@ -36,7 +41,7 @@ export function openWorkTask(
   return task(sight, state === "QUEUED" ? STATE.SUBMITTED : STATE.WORKING);
 }
 
-/** The task of a request that has a result. */
+/** Returns the task of a request that has a result. */
 export function endedWorkTask(sight: TaskSight, response: WorkResponse): Task {
   const ended = task(sight, END_STATES[response.status], {
     message: errorMessage(sight, response),
@@ -45,7 +50,7 @@ export function endedWorkTask(sight: TaskSight, response: WorkResponse): Task {
   return response.status === "COMPLETED" ? { ...ended, artifacts: [artifactOf(response)] } : ended;
 }
 
-/** The events that end the stream of a request. A long text is sent in several. */
+/** Returns the events that end the stream of a request. A long text is sent in several events. */
 export function endEvents(sight: TaskSight, response: WorkResponse): readonly StreamResponse[] {
   const { id: taskId, contextId } = sight;
   const { status, metadata } = endedWorkTask({ ...sight }, { ...response, result: "" });
@@ -119,7 +124,7 @@ function artifactOf({ result = "", parsed }: WorkResponse): Artifact {
   };
 }
 
-/** Returns the fields of a result without a counterpart in A2A. */
+/** Returns the fields of a result that have no counterpart in A2A. */
 function unplacedFields(response: WorkResponse): Fields {
   const { requestId: _id, result: _result, parsed: _parsed, error: _error, ...outcome } = response;
   return outcome;

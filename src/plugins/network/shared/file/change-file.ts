@@ -12,12 +12,12 @@ import { writeFully } from "../../../../util/files/write-fully.js";
 import { emitProcessWarning } from "../../../../util/process-warning.js";
 import { HEADER_LINE } from "./network-lines.js";
 
-/** Files below this size are never compacted. */
+/** Minimum size in bytes of a file that is compacted. */
 const MIN_COMPACTION_BYTES = 1 << 20;
 
 /**
  * An append-only file of lines. Lines added during a write share the next write. A line that could
- * not be written stays, and is written with the next ones.
+ * not be written is kept, and is written with the next lines.
  */
 export class ChangeFile {
   readonly path: string;
@@ -47,7 +47,7 @@ export class ChangeFile {
 
   /**
    * Opens the file, and creates it if it is missing. Removes an incomplete line after a crash.
-   * `read` receives the lines, the header first; `contents` returns the lines of a compacted file.
+   * `read` receives the lines, the header first. `contents` returns the lines of a compacted file.
    * @throws FileFormatError for a line that `read` refuses; errors of the file system.
    */
   static async open(
@@ -89,7 +89,7 @@ export class ChangeFile {
     return true;
   }
 
-  /** Resolves when all lines added so far are on disk. `undefined` if they are. */
+  /** Resolves when all lines added so far are on disk. Returns `undefined` if they already are. */
   settled(): Promise<void> | undefined {
     return this.#written === this.#added ? undefined : this.#writeUpTo(this.#added);
   }
@@ -139,7 +139,7 @@ export class ChangeFile {
     this.#written += lines;
   }
 
-  /** Replaces the file by one with the current state. The old one stays if that fails. */
+  /** Replaces the file by a file with the current state. If that fails, the old file stays. */
   async #compact(): Promise<void> {
     this.#compactAt = 2 * this.#size; // in case the compaction fails
     const covered = this.#waiting.length; // the state contains these changes already
@@ -195,7 +195,8 @@ async function readLines(
 }
 
 /**
- * @throws FileFormatError for a file without a complete line that is not the beginning of a header.
+ * Checks a file without a complete line.
+ * @throws FileFormatError unless its text is the beginning of a header.
  */
 async function requireOwn(file: FileHandle, path: string): Promise<void> {
   const start = Buffer.alloc(HEADER_LINE.length);

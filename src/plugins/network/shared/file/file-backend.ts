@@ -52,7 +52,7 @@ export function fileBackend(
   });
 }
 
-/** Opens a folder at the first call. A failure is not cached: the next call tries again. */
+/** Opens a folder at the first call. A failure is not cached, so that the next call tries again. */
 class FolderOpener {
   readonly #folder: string;
   readonly #open: () => Promise<OpenFolder>;

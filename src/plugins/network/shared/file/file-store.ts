@@ -72,7 +72,8 @@ async function readFolder(
     tables.set(queue, table);
     return table;
   };
-  const opened: { file?: ChangeFile } = {}; // reading its file needs the state, which needs the file
+  // Reading the file needs the state, which needs the file.
+  const opened: { file?: ChangeFile } = {};
   const settled = (): Promise<void> | undefined => opened.file?.settled();
   const ready = (): Promise<void> | undefined => opened.file?.ready();
   const results = new LocalResults({
@@ -93,7 +94,8 @@ async function readFolder(
     () => compactedLines(state),
   );
   opened.file = file;
-  for (const table of tables.values()) table.endLeases(); // their holders ended with their process
+  // The holders of the leases ended with their process.
+  for (const table of tables.values()) table.endLeases();
   const add = (queue: string, change: Parameters<typeof queueLine>[1]): void =>
     file.add(queueLine(queue, change));
   const log = { settled, ready, add };
@@ -122,7 +124,7 @@ async function closeFolder({
 }
 
 /**
- * A clock in milliseconds since 1970 that never goes back, in this process and relative to files of
+ * A clock in milliseconds since 1970 that never decreases, in this process and relative to files of
  * earlier processes. It uses the monotonic clock between readings.
  */
 class LastingClock implements QueueClock {

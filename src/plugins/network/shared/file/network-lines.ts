@@ -17,13 +17,13 @@ type QueueLine = (QueueChange | (QueueContent & { readonly op: "content" })) & {
 type Line = QueueLine | ResultChange;
 
 /**
- * Returns the line of a change; an empty text for a change that is not persisted, such as a renewal
- * of a lease.
+ * Returns the line of a change. Returns an empty text for a change that is not persisted, such as a
+ * renewal of a lease.
  */
 export function queueLine(queue: string, change: QueueChange): string {
   if (change.op === "extend") return "";
   if (change.op !== "lease") return `${JSON.stringify({ queue, ...change })}\n`;
-  // The lease ends with the process: only the delivery counts.
+  // Only the delivery is persisted, because the lease ends with the process.
   return `${JSON.stringify({ queue, op: "lease", id: change.id, token: "", until: 0 })}\n`;
 }
 
@@ -39,7 +39,7 @@ export interface NetworkState {
 }
 
 /**
- * Yields the lines of a compacted file. The state is read at once; each line is created on demand.
+ * Yields the lines of a compacted file. The state is read at once. Each line is created on demand.
  */
 export function compactedLines({ tables, results }: NetworkState): Iterable<string> {
   const queues = [...tables].map(
@@ -88,7 +88,10 @@ function changeIn(text: string): Line {
   return line as unknown as Line; // written by this module, as `op` shows
 }
 
-/** @throws Error unless the text is the header of such a file, in this version. */
+/**
+ * Checks the header.
+ * @throws Error unless the text is the header of such a file, in this version.
+ */
 export function checkHeader(text: string): void {
   const header = parsedJson(text);
   if (header["format"] !== FORMAT) throw new Error("is not the header of a network file");

@@ -31,7 +31,7 @@ export function inMemoryBackend(options: LocalBackendOptions = {}): NetworkBacke
   });
 }
 
-/** Creates tokens of one queue: a random part, and an increasing number. */
+/** Returns a function that creates tokens of one queue: a random part, and an increasing number. */
 function leaseTokens(): () => string {
   const prefix = uuidGenerator.next();
   let count = 0;
