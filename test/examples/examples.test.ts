@@ -442,7 +442,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "87-red-team.js": ["without guards: refund; with: nothing\nwithout guards: link; with: nothing"],
   "90-answers-from-a-folder.js": [
     "6 files, 31 passages",
-    "A tool that hangs must not hang the whole run",
+    "alternate between two tools without making progress",
     "(1 model calls; from: tool-loops.md)",
     "Nothing found.\n(0 model calls; from: )",
   ],
