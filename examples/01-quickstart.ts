@@ -1,5 +1,6 @@
-// The smallest team: one task and one model. The agent is made from the task's description.
-// Run it: npm run example -- 01     (works without a key; with OPENAI_API_KEY it asks OpenAI)
+// The smallest team: one task and one model. The agent is created from the task's description.
+// Run it: npm run example -- 01
+// It works without a key. With OPENAI_API_KEY, it calls OpenAI.
 import { Ensemble, prompt, Task } from "agentensemble";
 import { chooseModel } from "./support/model.js";
 

@@ -1,5 +1,6 @@
-// Two agents: a clerk who works with tools, and a writer who gets the clerk's result as context.
-// Run it: npm run example -- 02     (without a key a scripted model asks for the tools; the tools themselves really run)
+// Two agents: a clerk that uses tools, and a writer that receives the clerk's result as context.
+// Run it: npm run example -- 02
+// Without a key, a scripted model calls the tools. The tools are real.
 import { Agent, Ensemble, Task, tool } from "agentensemble";
 import { z } from "zod";
 import { realOrScripted } from "./support/scripted.js";

@@ -1,4 +1,5 @@
-// A task whose result follows a schema: it is validated, corrected where necessary, and typed. The text comes in through a template variable.
+// A task whose result follows a schema. The result is validated, corrected if necessary, and typed.
+// A template variable supplies the text.
 // Run it: npm run example -- 03
 import { Ensemble, Task } from "agentensemble";
 import { z } from "zod";
@@ -35,7 +36,8 @@ console.log(`Model: ${name} (${note})\n`);
 
 const output = await new Ensemble({ model, tasks: [notes] }).run({ article });
 
-// The type of `parsed` follows from the schema: { summary: string; points: { statement: string; section: string }[] }
+// The schema determines the type of `parsed`: { summary: string; points: { statement: string;
+// section: string }[] }
 const parsed = output.getOutput(notes)?.parsed;
 console.log(`Summary: ${parsed?.summary}`);
 for (const { section, statement } of parsed?.points ?? []) console.log(`[${section}] ${statement}`);

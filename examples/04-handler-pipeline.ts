@@ -1,4 +1,5 @@
-// Tasks that plain code does, without any model: each handler gets the typed values of the tasks in its context.
+// Tasks that are executed by handlers, without a model. Each handler receives the typed values of
+// the tasks in its context.
 // Run it: npm run example -- 04
 import { Ensemble, Task } from "agentensemble";
 

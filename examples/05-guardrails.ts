@@ -1,4 +1,5 @@
-// Checks around a task: one before any model is called, one on the answer, with a second attempt that receives what was wrong.
+// Guardrails of a task. One checks the task before any model call, the other checks the answer.
+// After a refusal, a second attempt receives the reason.
 // Run it: npm run example -- 05
 import {
   Ensemble,
@@ -52,7 +53,7 @@ console.log("A message with a card number:");
 try {
   await team.run({ message: "Please take 4111 1111 1111 1111 instead." });
 } catch (error) {
-  const violation = GuardrailViolationError.find(error); // somewhere in the chain of causes
+  const violation = GuardrailViolationError.find(error); // searches the chain of causes
   if (violation === undefined) throw error;
   console.log(`Refused by '${violation.guardrailName}': ${violation.violationMessage}`);
 }

@@ -1,5 +1,7 @@
-// A plugin in front of every model call, with a tap in each lane: transform changes the request, policy judges it, answer replaces the call.
-// An event listener watches without a say. Run it: npm run example -- 06
+// A plugin with a tap in each lane before every model call. `transform` changes the request,
+// `policy` accepts or rejects it, and `answer` supplies the response. An event listener only
+// observes.
+// Run it: npm run example -- 06
 import {
   answer,
   definePlugin,
@@ -14,7 +16,10 @@ import {
 } from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
 
-/** The system message too: an agent that is made from a description has it as its goal. */
+/**
+ * Masks addresses in all messages. The goal of an agent created from a description is in the system
+ * message.
+ */
 const masked = (message: ChatMessage): ChatMessage =>
   typeof message.content === "string"
     ? { ...message, content: message.content.replace(/\S+@\S+/g, "[e-mail]") }
@@ -51,7 +56,7 @@ function houseRules(count: (outcome: string) => void): Plugin {
 
 const counts = new Map<string, number>();
 const rules = houseRules((outcome) => counts.set(outcome, (counts.get(outcome) ?? 0) + 1));
-// The scripted model repeats what it was asked, so that the masking shows.
+// The scripted model repeats the request, so that the output shows the masking.
 const { model, name, note } = realOrScripted(
   ({ messages }) =>
     `I was asked: ${/Answer in one line: ([^\\]*)/.exec(JSON.stringify(messages))?.[1]}`,

@@ -1,5 +1,7 @@
-// The model comes from the container: bound as a class whose own dependency is injected, and replaced for a single run.
-// Run it: npm run example -- 07     (always with its own models, so that the difference shows)
+// The container supplies the model. It is bound as a class with an injected dependency, and
+// replaced for a single run.
+// Run it: npm run example -- 07
+// The program always uses its own models, so that the output shows the difference.
 import {
   Ensemble,
   Task,
@@ -12,7 +14,7 @@ import {
 import { injectable, Kernel } from "agentensemble/kernel";
 import { offline } from "agentensemble/providers/offline";
 
-/** A model of the house: any class with `chat` will do. @injectable names the tokens of its constructor parameters. */
+/** Any class with `chat` is a model. @injectable names the tokens of its constructor parameters. */
 @injectable(Tokens.Clock)
 class HouseModel implements ChatModel {
   readonly provider = "house";
@@ -28,7 +30,7 @@ class HouseModel implements ChatModel {
 
 await using kernel = new Kernel();
 kernel.container.bind(Tokens.ChatModel).to(HouseModel).inSingletonScope();
-// Any other dependency of the framework is replaced in the same way: a clock that stands still, for instance.
+// Any other dependency of the framework is replaced in the same way, for example the clock.
 kernel.container.bind(Tokens.Clock).toConstantValue({
   now: () => new Date("2001-02-03T04:05:06Z"),
   monotonicMs: () => performance.now(),

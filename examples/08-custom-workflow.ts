@@ -1,4 +1,5 @@
-// A workflow of your own, as a plugin: two speakers argue for some rounds, each hearing what was said before, and a judge decides.
+// A custom workflow as a plugin. Speakers argue for several rounds, and each receives the previous
+// statements. Then a judge decides.
 // Run it: npm run example -- 08
 import {
   Agent,
@@ -14,7 +15,7 @@ import {
 } from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
 
-/** Adds the workflow DEBATE: all tasks but the last argue, the last one judges. */
+/** Adds the workflow DEBATE: the last task judges, and all other tasks argue. */
 function debate(rounds: number): Plugin {
   const workflow: WorkflowExecutor = {
     name: "DEBATE",
@@ -26,7 +27,7 @@ function debate(rounds: number): Plugin {
     },
     async execute(plan, run) {
       const ids = plan.tasks.map(({ id }) => id);
-      const judge = ids.pop() ?? ""; // validate has counted them
+      const judge = ids.pop() ?? ""; // validate has checked the number
       let said: readonly TaskOutput[] = [];
       for (let round = 1; round <= rounds; round++) {
         const contextOutputs = said;
@@ -55,7 +56,7 @@ const judge = new Task({
   agent: new Agent({ role: "Judge", goal: "Decide fairly and say why" }),
 });
 
-// The scripted speakers look at their prompt: a speaker that has heard something answers it.
+// The scripted speakers read their prompt. A speaker that received statements answers them.
 const { model, name, note } = realOrScripted(({ messages }) => {
   const prompt = JSON.stringify(messages);
   const role = /You are (\w+)/.exec(prompt)?.[1];

@@ -1,5 +1,6 @@
-// Tasks that do not need each other run side by side; each starts when the last task in its context is done.
-// One source is broken on purpose: CONTINUE_ON_ERROR finishes what does not depend on it. Run it: npm run example -- 09
+// Independent tasks run in parallel. Each task starts when the last task in its context is done.
+// One source fails, and CONTINUE_ON_ERROR finishes the tasks that do not depend on it.
+// Run it: npm run example -- 09
 import { setTimeout as pause } from "node:timers/promises";
 import { Agent, Ensemble, ParallelExecutionError, Task, prompt } from "agentensemble";
 import { chooseModel } from "./support/model.js";
@@ -18,7 +19,7 @@ const fetchTask = (title: string): Task =>
     name: `fetch ${title}`,
     description: prompt`Fetch the ${title}`,
     handler: async (ctx) => {
-      await pause(100, undefined, { signal: ctx.signal }); // stands for a slow server
+      await pause(100, undefined, { signal: ctx.signal }); // simulates a slow server
       const text = library[title];
       if (text === undefined) throw new Error(`'${title}' is not in the library`);
       return text;
@@ -56,7 +57,7 @@ const team = new Ensemble({
   onTaskFailed: ({ taskId, reason }) => console.log(`fail  ${taskId}: ${reason}`),
 });
 
-// With throwOnError a failed run would reject, with the same output on the error.
+// With throwOnError, a failed run would reject with an error that contains the same output.
 const output = await team.run({}, { throwOnError: false });
 
 console.log(`\nOwl report:\n${output.getOutput(owls)?.raw}`);

@@ -1,11 +1,13 @@
-// A model of Anthropic with a tool and a typed result. Schemas travel in strict form, and the prompt's beginning is marked for the vendor's cache.
-// Run it: npm run example -- 10     (with ANTHROPIC_API_KEY the vendor itself; without, a server on this machine plays it)
+// A model of Anthropic with a tool and a typed result. Schemas are sent in strict form. The
+// beginning of the prompt is marked for the vendor's cache.
+// Run it: npm run example -- 10
+// With ANTHROPIC_API_KEY, the vendor answers. Without it, a server on this machine answers.
 import { Agent, Ensemble, Task, tool } from "agentensemble";
 import { anthropic } from "agentensemble/providers/anthropic";
 import { z } from "zod";
 import { playVendor, type VendorReply } from "./support/loopback-vendor.js";
 
-/** What the played vendor answers, one after the other, in the form of the Messages API. */
+/** The answers of the simulated vendor, in order, in the format of the Messages API. */
 const answers = [
   {
     content: [{ type: "tool_use", id: "toolu_1", name: "tide_table", input: { harbour: "Husum" } }],

@@ -1,12 +1,16 @@
-// Ollama, vLLM, LM Studio, llama.cpp: every server of Chat Completions is a model of openai() with another baseURL. The text comes as it is written;
-// what a server lacks it reports itself. Run it: npm run example -- 11
-// With a server of yours: OPENAI_BASE_URL=http://localhost:11434/v1 AGENTENSEMBLE_MODEL=openai:llama3.2 npm run example -- 11
+// Servers compatible with OpenAI: Ollama, vLLM, LM Studio, llama.cpp. Any server with Chat
+// Completions is a model of openai() with another baseURL. The text is streamed. If the server does
+// not support a feature, it returns an error.
+// Run it: npm run example -- 11
+// With your own server:
+// OPENAI_BASE_URL=http://localhost:11434/v1 AGENTENSEMBLE_MODEL=openai:llama3.2 npm run example --
+// 11
 import { Agent, Ensemble, ModelCallError, openai, Task, tool } from "agentensemble";
 import { playVendor, type VendorReply } from "./support/loopback-vendor.js";
 
 const WORDS = ["A ", "server ", "at ", "home ", "keeps ", "its ", "letters ", "at ", "home."];
 
-/** A small server of the kind that many run at home: it streams, and its model takes no tools. */
+/** A small server like those of local models. It streams, and its model accepts no tools. */
 function play(body: Readonly<Record<string, unknown>>): VendorReply {
   if (body["tools"] !== undefined)
     return {
@@ -29,7 +33,7 @@ const baseURL = own === "" ? `${played.url}/v1` : own;
 const named = process.env["AGENTENSEMBLE_MODEL"] ?? "";
 const modelId = named.startsWith("openai:") ? named.slice("openai:".length) : "llama3.2";
 
-// A server other than OpenAI's needs no key. Local models may think long before they answer.
+// A server other than OpenAI's needs no key. Local models may need a long time before they answer.
 const model = openai(modelId, { baseURL, idleTimeoutMs: 120_000 });
 console.log(
   `Model: openai:${modelId} (${own === "" ? "played by a server on this machine" : own})\n`,

@@ -1,5 +1,8 @@
-// Every language model of the AI SDK (specification v2 to v4: AI SDK 5 and later) is one of ours with aiSdk(model): Mistral, Google, Bedrock, gateways
-// and every other provider that has a package there. Keys and addresses are its provider's affair. Run it: npm run example -- 12     (with OPENAI_API_KEY: OpenAI itself)
+// aiSdk(model) adapts any language model of the AI SDK (specification v2 to v4: AI SDK 5 and
+// later). This includes Mistral, Google, Bedrock, gateways and every other provider with a package.
+// Keys and addresses are options of that package.
+// Run it: npm run example -- 12
+// With OPENAI_API_KEY, OpenAI answers.
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { Ensemble, Task } from "agentensemble";
 import { aiSdk } from "agentensemble/providers/ai-sdk";
@@ -20,7 +23,7 @@ const played = await playVendor(({ path, body }) => {
   };
 });
 
-// Any provider of the AI SDK stands here.
+// You can use any provider of the AI SDK here.
 const provider = createOpenAICompatible({
   name: "example",
   baseURL: apiKey === "" ? `${played.url}/v1` : "https://api.openai.com/v1",

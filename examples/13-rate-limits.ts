@@ -1,5 +1,7 @@
-// A rate limit holds for all who share what bears it: here an ensemble, in two runs at once with three parallel tasks each.
-// A call that would be one too many waits for its turn; one that would have to wait too long fails. Run it: npm run example -- 13
+// A rate limit applies to all calls that share its owner. Here the owner is an ensemble, in two
+// concurrent runs with three parallel tasks each. A call above the limit waits. A call whose wait
+// would be too long fails.
+// Run it: npm run example -- 13
 import {
   definePlugin,
   Ensemble,
@@ -22,7 +24,7 @@ const tasks = ["barn owl", "robin", "kingfisher"].map(
 const { model, name, note } = realOrScripted(() => "It flies.");
 console.log(`Model: ${name} (${note})\n`);
 
-/** Prints when each model call begins: the last of all taps before it. */
+/** Prints the start time of each model call. Its tap runs last. */
 const began = performance.now();
 const clock = definePlugin({
   name: "clock",
@@ -45,7 +47,7 @@ const team = new Ensemble({
 await Promise.all([team.run({}, { runId: "run 1" }), team.run({}, { runId: "run 2" })]);
 await team.dispose();
 
-// Any model can be limited, and a wait that is certain to be too long is not even begun.
+// Any model can have a limit. If the wait is certain to be too long, the call fails at once.
 const slow = rateLimited(
   new ScriptedModel(() => "Hello."),
   RateLimit.perMinute(1).with({ waitTimeoutMs: 1_000 }),

@@ -1,11 +1,13 @@
-// A vendor that has a bad day: too many requests, a server error, then a quota that is used up. Failures that may pass are tried again,
-// and when a model fails for good the next one takes over. Every attempt is in the ledger. Run it: npm run example -- 14
+// A vendor with failures: too many requests, a server error, then an exhausted quota. Temporary
+// failures are retried. After a permanent failure, the next model is used. Every attempt is in the
+// ledger.
+// Run it: npm run example -- 14
 import { createServer } from "node:http";
 import { Ensemble, openai, Task } from "agentensemble";
 import { fallback, retry } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 
-/** What the vendor answers, one after the other: status, headers, body. */
+/** The vendor's answers, in order: status, headers, body. */
 const badDay: readonly (readonly [number, Readonly<Record<string, string>>, unknown])[] = [
   [429, { "retry-after-ms": "150" }, { error: { message: "Slow down" } }],
   [500, {}, { error: { message: "Our disk is full" } }],
@@ -22,7 +24,7 @@ const badDay: readonly (readonly [number, Readonly<Record<string, string>>, unkn
   [429, {}, { error: { code: "insufficient_quota", message: "You exceeded your current quota" } }],
 ];
 
-// The vendor is played by a server on this machine.
+// A server on this machine simulates the vendor.
 let answered = 0;
 const server = createServer((request, response) => {
   const [status, headers, body] = badDay[answered++] ?? [503, {}, {}];

@@ -1,4 +1,5 @@
-// A diamond: one source, two readings of it side by side, one memo that waits for both. The order follows from `context` alone.
+// A diamond: one source, two parallel readings of it, and one memo that waits for both. The order
+// follows from `context` alone.
 // Run it: npm run example -- 15
 import { Agent, Ensemble, Task } from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
@@ -53,7 +54,7 @@ const team = new Ensemble({
 const output = await team.run();
 await team.dispose();
 
-// Both readings start when the source is done; the memo starts after both.
+// Both readings start when the source is done. The memo starts after both readings.
 console.log(steps.join(", "));
 console.log(`\n${output.raw}`);
 console.log(`\nWorkflow: ${output.trace.workflow}`);

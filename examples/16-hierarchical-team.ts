@@ -1,4 +1,5 @@
-// A generated manager delegates the tasks to a team and combines the results. The framework enforces the constraints, not the prompt.
+// A generated manager delegates the tasks to a team and combines the results. The framework
+// enforces the constraints, not the prompt.
 // Run it: npm run example -- 16
 import {
   Agent,
@@ -33,7 +34,10 @@ const assign = (agentRole: string, taskDescription: string, taskNumber?: number)
   arguments: { agentRole, taskDescription, taskNumber },
 });
 
-/** What the scripted manager does, turn by turn: the Editor is asked too early, and the call is refused. */
+/**
+ * The calls of the scripted manager, turn by turn. The first delegation to the Editor is refused,
+ * because it comes too early.
+ */
 const turns = [
   { toolCalls: [assign("Editor", "Shorten the panel")] },
   { toolCalls: [assign("Researcher", "Collect the facts", 1)] },

@@ -1,4 +1,5 @@
-// An agent that may delegate asks a colleague for help. Policies judge every request first: one refuses, one changes what is sent.
+// An agent with `allowDelegation` delegates to another agent. Policies check every request. One
+// policy refuses a request, another changes it.
 // Run it: npm run example -- 17
 import { Agent, DelegationPolicyResult, Ensemble, Task } from "agentensemble";
 import type { ChatRequest, DelegationPolicy } from "agentensemble";

@@ -1,4 +1,5 @@
-// Phases: two workstreams side by side, then a memo. A review reads the memo's phase and has it done again until it is satisfied.
+// Phases: two parallel phases, then a memo. A review task judges the memo's phase and repeats the
+// phase until the memo is accepted.
 // Run it: npm run example -- 18
 import { Agent, Ensemble, Phase, PhaseReview, Task } from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
@@ -22,7 +23,7 @@ const memo = new Task({
   name: "memo",
   description: "Recommend in two sentences whether to build the path.",
   agent: new Agent({ role: "Author", goal: "Write so that the council can decide" }),
-  context: [size, ground], // of earlier phases
+  context: [size, ground], // tasks of earlier phases
 });
 const judge = new Task({
   description:
@@ -39,7 +40,8 @@ const recommendation = new Phase({
   review: new PhaseReview({ task: judge, maxRetries: 2 }),
 });
 
-// The scripted author mends the memo when the prompt holds the reviewer's feedback; the scripted reviewer looks for a figure.
+// The scripted author corrects the memo if the prompt contains the reviewer's feedback. The
+// scripted reviewer requires a number.
 const { model, name, note } = realOrScripted(({ messages }) => {
   const prompt = JSON.stringify(messages);
   const role = /You are (\w+)/.exec(prompt)?.[1];

@@ -1,4 +1,5 @@
-// A loop: a writer and a critic take turns until the critic is content. Each new draft receives the critic's last answer.
+// A loop: a writer and a critic take turns until the critic accepts the draft. Each new draft
+// receives the critic's last answer.
 // Run it: npm run example -- 19
 import { Agent, Ensemble, Loop, Task } from "agentensemble";
 import { z } from "zod";
@@ -24,7 +25,7 @@ const polish = new Loop({
   maxIterations: 4,
 });
 
-// The scripted writer follows the last advice; the scripted critic wants a place and a verb.
+// The scripted writer follows the last advice. The scripted critic requires a place and a verb.
 const { model, name, note } = realOrScripted(({ messages }) => {
   const prompt = JSON.stringify(messages);
   if (/You are Critic/.test(prompt)) {

@@ -1,4 +1,5 @@
-// A graph: a model reads the question and names a tool, the edges lead to that tool's state, and an answer that is too long goes round again.
+// A graph: a model reads the question and names a tool. The edges lead to the state of that tool.
+// An answer that is too long is written again.
 // Run it: npm run example -- 20
 import { Agent, Ensemble, Graph, Task } from "agentensemble";
 import { z } from "zod";
@@ -11,7 +12,7 @@ const route = new Task({
   outputType: z.object({ tool: z.enum(["sum", "dictionary", "none"]), input: z.array(z.string()) }),
 });
 
-// The tools are tasks of plain code. They find the router's choice in their context.
+// The tools are tasks with handlers. They read the router's choice from their context.
 const sum = new Task({
   description: "Add the numbers",
   context: [route],
@@ -34,7 +35,7 @@ const dictionary = new Task({
 const answer = new Task({
   description: "Answer the question in at most six words.\n\n{question}",
   agent: new Agent({ role: "Clerk", goal: "Answer shortly" }),
-  context: [sum, dictionary], // it is given those that were visited
+  context: [sum, dictionary], // receives the outputs of the visited states
 });
 
 const router = new Graph({
@@ -68,7 +69,7 @@ const router = new Graph({
   maxSteps: 8,
 });
 
-// The scripted clerk is too wordy at its first try, unless it knows nothing.
+// The first answer of the scripted clerk is too long, unless there is no result.
 const { model, name, note } = realOrScripted(({ messages }) => {
   const prompt = JSON.stringify(messages);
   if (/You are Router/.test(prompt)) {

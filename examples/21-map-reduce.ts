@@ -1,5 +1,7 @@
-// Map-reduce: notes on every document of a folder, then notes on the notes, in a tree. First with chunks of a fixed size, then with a token budget
-// that decides during the run how many levels are needed. Run it: npm run example -- 21
+// Map-reduce: notes on every document of a folder, then notes on the notes, in a tree. The first
+// run has chunks of a fixed size. The second run has a token budget that determines the number of
+// levels during the run.
+// Run it: npm run example -- 21
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import {
@@ -31,7 +33,7 @@ const Digest = z.object({
 });
 type Document = (typeof documents)[number];
 
-// A document is data: were there a {word} in it, it would stay as it is.
+// A document is data, so a {word} in the document stays unchanged.
 const readTask = ({ name, text }: Document): Task =>
   new Task({
     name,
@@ -62,11 +64,11 @@ show("Chunks of two", chunked);
 console.log(`  ${chunked.parsed.headline}`);
 for (const point of chunked.parsed.points) console.log(`  - ${point}`);
 
-// Adaptive: the outputs that one reduce is given may have 400 tokens together.
+// Adaptive: the inputs of one reduce task may have 400 tokens together.
 const inBudget = new MapReduceEnsemble({ ...options, targetTokenBudget: 400 });
 show("\nBudget of 400 tokens", await inBudget.run());
 
-// With room for everything at once no map is needed: the direct task is given all items.
+// If everything fits into one request, no map task is needed. The direct task receives all items.
 const atOnce = new MapReduceEnsemble({
   ...options,
   contextWindowSize: 128_000,

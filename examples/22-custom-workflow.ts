@@ -1,5 +1,6 @@
-// A workflow of your own with an option, checks and an end that is not known beforehand: two speakers argue until a judge has heard enough.
-// The workflow stands in support/deliberation.ts; `docs/write-your-own-workflow.md` goes through it.
+// A custom workflow with an option, checks and an open end. Two speakers argue until a judge
+// decides. The workflow is in support/deliberation.ts. `docs/write-your-own-workflow.md` explains
+// it.
 // Run it: npm run example -- 22
 import { Agent, Ensemble, Task, ValidationError, prompt } from "agentensemble";
 import { deliberation } from "./support/deliberation.js";
@@ -23,7 +24,8 @@ const judge = new Task({
   agent: new Agent({ role: "Judge", goal: "Decide fairly, and only when it is clear" }),
 });
 
-// The scripted speakers and the judge look at their prompt: a speaker that was asked something answers it.
+// The scripted speakers and the judge read their prompt. A speaker that was asked a question
+// answers it.
 const { model, name, note } = realOrScripted(({ messages }) => {
   const prompt = JSON.stringify(messages);
   const role = /You are (\w+)/.exec(prompt)?.[1];
@@ -51,7 +53,8 @@ console.log(
   `\n${output.raw} (rounds: ${output.trace.taskTraces.filter(({ taskId }) => taskId === "judge").length})`,
 );
 
-// A plan that the workflow can't run costs nothing: `validate` refuses it before any task begins.
+// A plan that the workflow does not support causes no cost, because `validate` refuses it before
+// any task starts.
 try {
   await new Ensemble({
     model,

@@ -1,4 +1,5 @@
-// Memory across runs: what a team has found out today stands in its prompts tomorrow, because a file keeps it. A handler reads the same file.
+// Memory across runs. A file stores the results of a run, and the prompts of the next run contain
+// them. A handler reads the same file.
 // Run it: npm run example -- 23
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,7 +11,8 @@ import { realOrScripted } from "./support/scripted.js";
 const folder = await mkdtemp(join(tmpdir(), "memory-"));
 const path = join(folder, "memory.jsonl");
 
-// The scripted analyst keeps one fact with a tool, and knows on the second day what the report of the first said.
+// On the first day, the scripted analyst stores a fact with a tool. On the second day, its prompt
+// contains the report of the first day.
 const { model, name, note } = realOrScripted(({ messages }) => {
   const prompt = JSON.stringify(messages);
   if (!prompt.includes("day: Tuesday")) {
@@ -27,7 +29,7 @@ const { model, name, note } = realOrScripted(({ messages }) => {
 });
 console.log(`Model: ${name} (${note})\n`);
 
-/** One working day: a separate process would do the same. */
+/** One working day. A separate process would work in the same way. */
 async function workOn(day: string): Promise<void> {
   const store = MemoryStore.file(path);
   const analyst = new Agent({

@@ -1,5 +1,6 @@
-// A memory that finds by meaning, without keys and without a network: what a help desk has learnt is found again by questions in other words.
-// The words of a text are compared by the hashed bag of words, its meaning by the Universal Sentence Encoder, where its packages are installed.
+// A memory that searches by meaning, without keys and without a network. Questions in other words
+// find the entries of a help desk. The hashed bag of words compares words. The Universal Sentence
+// Encoder compares meanings, if its packages are installed.
 // Run it: npm run example -- 24
 import { LongTermMemory, MemoryStore, ValidationError } from "agentensemble";
 import {
@@ -47,7 +48,8 @@ try {
 }
 await encoder.close();
 
-// Long-term memory is one scope of such a store. `sqlMemoryStore({ url: "pglite:./memory", model })` would keep it after the program has ended.
+// A long-term memory is one scope of such a store. A store that outlives the program:
+// `sqlMemoryStore({ url: "pglite:./memory", model })`.
 const experience = LongTermMemory.of(MemoryStore.embeddings(hashedBagOfWords()));
 await experience.store({
   content: "The customer prefers answers by phone.",

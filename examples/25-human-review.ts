@@ -1,10 +1,14 @@
-// A person looks at a draft before it is sent. At a terminal that person is you; elsewhere the answers come from a script.
+// A person reviews a draft before it is sent. In a terminal, you are that person. Elsewhere a
+// script supplies the answers.
 // Run it: npm run example -- 25
 import { PassThrough } from "node:stream";
 import { Ensemble, Review, ReviewHandler, Task } from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
 
-/** The keyboard, else somebody who edits the draft and, the second time, ends the run before anything is sent. */
+/**
+ * Returns standard input in a terminal. Otherwise returns a script that edits the draft and then
+ * ends the run before anything is sent.
+ */
 function keyboard(): NodeJS.ReadableStream {
   if (process.stdin.isTTY) return process.stdin;
   const script = new PassThrough();

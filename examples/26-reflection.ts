@@ -1,5 +1,7 @@
-// A task that learns: after each run a model notes how to word the task, and the next run's prompt begins with its notes.
-// The notes live in a file, under the task's name or its description as it was written. Run it: npm run example -- 26
+// Reflection: after each run, a model writes notes on the task. The next prompt of the task
+// contains these notes. A file stores the notes under the name of the task or its description
+// without input values.
+// Run it: npm run example -- 26
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

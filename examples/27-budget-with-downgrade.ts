@@ -1,5 +1,7 @@
-// A run that may cost so much and no more. Calls go to the good model while that is paid for, then to the cheaper one, and when not even that
-// fits the run stops and keeps what is finished. No call is made that could exceed the budget, in parallel neither. Run it: npm run example -- 27
+// A run with a budget. Calls use the good model while the budget allows this, then the cheaper
+// model. If the budget is too small for the cheaper model, the run stops and keeps its finished
+// outputs. No call is made that could exceed the budget, even in parallel.
+// Run it: npm run example -- 27
 import {
   Agent,
   BudgetExceededError,
@@ -11,7 +13,7 @@ import {
 import { budget } from "agentensemble/resilience";
 import { ScriptedModel } from "agentensemble/testing";
 
-/** Models that report what they used, as those of vendors do. */
+/** Models that report their usage, like the models of vendors. */
 const good = new ScriptedModel(
   () => ({ text: "A long and careful label.", usage: { inputTokens: 120, outputTokens: 180 } }),
   { modelId: "good" },
@@ -21,7 +23,7 @@ const cheap = new ScriptedModel(
   { modelId: "cheap" },
 );
 
-// Only a function can price models differently; it gives dollars here.
+// Different prices for models require a function. Here it returns dollars.
 const perToken: Readonly<Record<string, readonly [input: number, output: number]>> = {
   good: [0.00001, 0.00004],
   cheap: [0.000001, 0.000004],
@@ -75,5 +77,5 @@ async function label(maxCost: number): Promise<void> {
 }
 
 await label(0.1); // enough for the good model
-await label(0.022); // the last ones get the cheaper one
-await label(0.0096); // not enough for all, even so
+await label(0.022); // the last calls use the cheaper model
+await label(0.0096); // not enough for all calls

@@ -1,5 +1,7 @@
-// Streams a run to the terminal: the tokens of a text as they come, and a structured answer while it grows.
-// Tokens come before the output guardrails have judged; `streaming: "guarded"` holds them back until they have. Run it: npm run example -- 28
+// Streams a run to the terminal: the tokens of a text as they arrive, and a structured answer while
+// it grows. Tokens arrive before the output guardrails run. With `streaming: "guarded"`, they are
+// held until the output is accepted.
+// Run it: npm run example -- 28
 import { Ensemble, Task } from "agentensemble";
 import { z } from "zod";
 import { realOrScripted } from "./support/scripted.js";
@@ -39,7 +41,7 @@ for await (const event of handle.events) {
 }
 console.log((await handle.output).exitReason);
 
-// Held back: the first answer is refused, so no part of it is shown.
+// The tokens are held. The first answer is refused, so no part of it is shown.
 const strict = new Task({
   description: "Say how many legs a spider has",
   guardrailRetries: 1,

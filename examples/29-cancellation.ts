@@ -1,5 +1,7 @@
-// Cancels a run from outside. What is done is kept, a tool that listens to its signal ends at once, and one that does not
-// is left behind after a grace period: run() comes back in any case. Run it: npm run example -- 29
+// Cancels a run from outside. Finished outputs are kept. A tool that observes its signal ends at
+// once. A tool that ignores its signal is abandoned after a grace period. run() returns in any
+// case.
+// Run it: npm run example -- 29
 import { setTimeout as sleep } from "node:timers/promises";
 import { Ensemble, RunCancelledError, RunTimeoutError, Task } from "agentensemble";
 
@@ -34,7 +36,8 @@ for (const slow of [polite, stubborn]) {
   }
 }
 
-// A time limit has the same effect, with another error. With throwOnError: false, run() returns the partial output.
+// A time limit has the same effect, but causes another error. With throwOnError: false, run()
+// returns the partial output.
 await using team = new Ensemble({ tasks: [quick, polite] });
 const output = await team.run({}, { timeoutMs: 100, throwOnError: false });
 console.log(

@@ -1,4 +1,6 @@
-// How much a run keeps of itself: OFF, STANDARD, FULL, and a custom mode that hides names. Run it: npm run example -- 30
+// The data that a run keeps in the capture modes OFF, STANDARD and FULL, and in a custom mode that
+// hides names.
+// Run it: npm run example -- 30
 import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +28,8 @@ const { model, name, note } = realOrScripted(({ messages }) =>
 );
 console.log(`Model: ${name} (${note})\n`);
 
-// A custom mode: everything is kept, but no names. What `redact` returns stands in the trace instead of what it was given.
+// A custom mode that keeps everything except names. The result of `redact` replaces the value in
+// the trace.
 const withoutNames = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value ?? null).replaceAll("Ada Lovelace", "(guest)"));
 const folder = await mkdtemp(join(tmpdir(), "traces-"));
@@ -63,7 +66,7 @@ function show({ captureMode, taskTraces }: ExecutionTrace): void {
   }
 }
 
-// The tool's password is taken out in every mode, by the name of its field.
+// The tool's password is redacted in every mode, because of the name of its field.
 show((await desk.run({}, { captureMode: "OFF" })).trace);
 show((await desk.run({}, { captureMode: "STANDARD" })).trace);
 show((await desk.run({}, { captureMode: "PRIVATE", runId: "monday" })).trace);

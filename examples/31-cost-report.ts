@@ -1,4 +1,5 @@
-// What a run cost, and who spent it: by agent, by task with all that was delegated, by purpose. Failed attempts are there too.
+// The cost of a run by agent, by task with all its delegations, and by purpose. The report includes
+// failed attempts.
 // Run it: npm run example -- 31
 import { Agent, Ensemble, ModelCallError, Task, tool, type EnsembleOutput } from "agentensemble";
 import { formatCost, usageReport, type UsageGrouping } from "agentensemble/observability";
@@ -17,7 +18,7 @@ const distance = tool({
 });
 let failures = 1;
 
-// The scripted planner delegates, its scout measures; the first call of the scout fails.
+// The scripted planner delegates, and its scout measures. The first call of the scout fails.
 const { model, name, note } = realOrScripted(({ messages }) => {
   const [system] = messages;
   const answered = messages.some(({ role }) => role === "tool");
@@ -57,7 +58,8 @@ await using tour = new Ensemble({
     }),
   ],
   plugins: [retry({ maxAttempts: 2, baseDelayMs: 10 })],
-  // Prices per token: 0.15 per million is 0.15e-6. A function of the usage record works too, for several models.
+  // Prices per token: 0.15 per million is 0.15e-6. For several models, pass a function of the usage
+  // record.
   costConfiguration: {
     inputTokenRate: 0.15e-6,
     outputTokenRate: 0.6e-6,
@@ -79,7 +81,8 @@ console.log(`${output.raw}\n`);
 for (const by of ["agent", "task", "task-tree", "purpose", "tag:customer"] as const)
   report(output, by);
 
-// The attempt that failed reported no tokens, so its price is not known: the estimate has "at least".
+// The failed attempt reported no tokens, so its price is unknown. The estimate therefore contains
+// "at least".
 console.log(`\nThe whole run: ${formatCost(output.metrics.costEstimate)}`);
 for (const { toolName, calls, failures: failed } of output.metrics.tools)
   console.log(`Tool ${toolName}: ${calls} calls, ${failed} failed`);

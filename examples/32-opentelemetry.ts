@@ -1,5 +1,6 @@
-// Spans of a run through OpenTelemetry: tasks, model calls, tools and a delegate, each below what caused it. They are kept in memory and printed;
-// an application gives its exporter instead. Run it: npm run example -- 32
+// Spans of a run in OpenTelemetry: tasks, model calls, tools and a delegation, each below its
+// parent. Here they are stored in memory and printed. An application passes its own exporter.
+// Run it: npm run example -- 32
 import { context } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import {
@@ -11,7 +12,7 @@ import { Agent, Ensemble, Task, tool } from "agentensemble";
 import { otel } from "agentensemble/observability/otel";
 import { realOrScripted } from "./support/scripted.js";
 
-// The application's own set-up: where spans go, and how the active span is known.
+// The set-up of the application: the exporter of spans, and the manager of the active span.
 const exporter = new InMemorySpanExporter();
 const tracerProvider = new BasicTracerProvider({
   spanProcessors: [new SimpleSpanProcessor(exporter)],
@@ -24,7 +25,8 @@ const lookUp = tool({
   name: "look_up",
   description: "Looks up what the archive has on a plant",
   execute: (plant, ctx) =>
-    // Spans that begin in here, also those of an instrumented HTTP client, stand below this tool call.
+    // Spans that begin here are children of this tool call, including those of an instrumented HTTP
+    // client.
     telemetry.within(ctx, () => {
       const span = tracerProvider.getTracer("archive").startSpan("read archive");
       span.end();

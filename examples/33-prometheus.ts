@@ -1,9 +1,12 @@
-// Numbers for Prometheus: three runs, one with a tool that fails and one that is cancelled, and what an endpoint on this machine returns. Run it: npm run example -- 33
+// Metrics for Prometheus. One of three runs has a tool that fails, and one is cancelled. The
+// program prints the answer of an endpoint on this machine.
+// Run it: npm run example -- 33
 import { Agent, Ensemble, Task, tool } from "agentensemble";
 import { prometheus } from "agentensemble/observability/prometheus";
 import { ScriptedModel } from "agentensemble/testing";
 
-const metrics = prometheus({ listen: { port: 0 } }); // an application names its port, 9464 for instance
+// An application names its port, for example 9464.
+const metrics = prometheus({ listen: { port: 0 } });
 
 const weigh = tool({
   name: "weigh",
@@ -14,7 +17,7 @@ const weigh = tool({
   },
 });
 
-// Answers are written here, so that the numbers are the same for everybody.
+// The answers are fixed, so that the numbers are always the same.
 const usage = { inputTokens: 120, outputTokens: 30 };
 const model = new ScriptedModel(({ messages }) => {
   const parcel = JSON.stringify(messages).includes("piano") ? "piano" : "book";
@@ -56,5 +59,5 @@ const lines = (await response.text())
   );
 console.log(lines.join("\n"));
 
-await desk.dispose(); // the endpoint is gone with it
+await desk.dispose(); // also closes the endpoint
 console.log(`\nServed at: ${metrics.url ?? "nowhere any more"}`);

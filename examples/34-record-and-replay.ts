@@ -1,5 +1,6 @@
-// A test that runs a whole team without a model: the first run is recorded, every other one is played from the file. Then a prompt changes, and the replay
-// names the place; or continues live from there. Run it: npm run example -- 34
+// A test that runs a whole team without a model. The first run is recorded, and later runs replay
+// the file. Then a prompt changes. The replay reports the difference, or continues live from there.
+// Run it: npm run example -- 34
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +16,7 @@ const lookUp = tool({
   description: "Tells how many of an article are in stock",
   execute: (article) => {
     lookUps++;
-    return `${article}: ${1_000 - lookUps} in stock`; // never the same twice
+    return `${article}: ${1_000 - lookUps} in stock`; // differs at each call
   },
 });
 const clerk = new Agent({ role: "Clerk", goal: "Answer from the stock list", tools: [lookUp] });
@@ -41,7 +42,7 @@ const team = (plugin: Plugin, question = "How many lamps do we have?"): Ensemble
   });
 };
 
-/** As mocha would have it. */
+/** Prints the title of a passed test. */
 async function it(what: string, test: () => Promise<void>): Promise<void> {
   await test();
   console.log(`ok: ${what}`);

@@ -1,4 +1,5 @@
-// Exporters receive the trace of every run, for every outcome: here one that keeps a line per run, and the built-in one that writes files.
+// Exporters receive the trace of every run, with every outcome. A custom exporter writes one line
+// per run, and the built-in exporter writes files.
 // Run it: npm run example -- 35
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +12,8 @@ const folder = await mkdtemp(join(tmpdir(), "traces-"));
 const { model, name, note } = realOrScripted(() => "Berlin, Hamburg, Munich");
 console.log(`Model: ${name} (${note})\n`);
 
-// An exporter is a function or an object with `export`. It might send `trace.toJson()` to a server: known secrets are not in it.
+// An exporter is a function or an object with `export`. It may send `trace.toJson()` to a server,
+// because known secrets are removed.
 const lines: string[] = [];
 const oneLinePerRun: TraceExporter = {
   export({ ensembleId, exitReason, taskTraces, errors, metrics }: ExecutionTrace): void {
@@ -37,7 +39,7 @@ const check = new Task({
   },
 });
 
-// With `dag`, the plan is drawn next to the trace; both files have the same ids.
+// With `dag`, a diagram of the plan is written next to the trace. Both files have the same ids.
 await using geography: Ensemble = new Ensemble({
   model,
   tasks: [cities, check],
@@ -53,7 +55,7 @@ const good = await geography.run({ country: "Germany" }, { runId: "good" });
 await geography.run({ country: "Atlantis" }, { runId: "bad", throwOnError: false });
 for (const line of lines) console.log(line);
 
-// An exporter that fails is a warning and changes nothing.
+// A failure of an exporter causes a warning and has no other effect.
 console.log(
   `\nComplete: ${good.isComplete}; in its trace: ${String(good.trace.metadata["warnings"])}`,
 );

@@ -1,5 +1,7 @@
-// Looks at a run before it is paid for: the plan, the exact first prompt and tools of every task, an estimate of its tokens,
-// and, with prices and limits, the most it can cost. Nothing is called. Run it: npm run example -- 36
+// Examines a run before it causes cost: the plan, the exact first prompt and tools of every task,
+// and an estimate of its tokens. With prices and limits, the result also contains the maximum cost.
+// Nothing is called.
+// Run it: npm run example -- 36
 import { Agent, Ensemble, Task, tool } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 
@@ -54,6 +56,6 @@ for (const task of tasks) {
 }
 console.log(`\nAt most ${costBound?.totalCost} ${costBound?.currency}`);
 
-// Without a limit on tool outputs there is no bound, and the result names why.
+// Without a limit on tool outputs there is no upper bound, and the result states the reason.
 await using unlimited = new Ensemble(options);
 console.log((await unlimited.explain({ animal: "otter" })).unbounded.join("\n"));

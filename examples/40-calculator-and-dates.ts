@@ -1,5 +1,6 @@
-// Tools that come with the package: an agent computes with numbers, dates and a JSON document instead of guessing.
-// Run it: npm run example -- 40     (without a key a scripted model asks for the tools; the tools themselves really run)
+// Built-in tools: an agent computes with numbers, dates and a JSON document instead of guessing.
+// Run it: npm run example -- 40
+// Without a key, a scripted model calls the tools. The tools are real.
 import { Agent, AgentExecutionError, Ensemble, Task, prompt } from "agentensemble";
 import { calculatorTool, dateTimeTool, jsonParserTool } from "agentensemble/tools";
 import { realOrScripted } from "./support/scripted.js";
@@ -42,7 +43,7 @@ await using team = new Ensemble({
 });
 console.log(`\n${(await team.run()).raw}\n`);
 
-// A tool alone does a task, too.
+// A tool can also execute a task without an agent.
 const convert = new Task({
   description: "convert 2026-03-29T01:30:00 from Europe/Berlin to America/New_York",
   handler: dateTimeTool(),
@@ -50,7 +51,8 @@ const convert = new Task({
 await using clock = new Ensemble({ tasks: [convert] });
 console.log((await clock.run()).raw);
 
-// What is wrong with its input is a failed result that names the place; a model receives it, and a task that is the tool itself fails with it.
+// For an invalid input, the tool returns a failed result that names the position of the error. A
+// model receives this result. A task whose handler is the tool fails with it.
 await using sum = new Ensemble({
   tasks: [new Task({ description: "2 * (3 + 4", handler: calculatorTool() })],
 });

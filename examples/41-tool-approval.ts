@@ -1,4 +1,5 @@
-// Tool calls that wait for a person: by the tool's declaration, or by a policy. The person may change the arguments, or refuse.
+// Tool calls that wait for a person, because of the tool's declaration or a policy. The person may
+// change the arguments or refuse the call.
 // Run it: npm run example -- 41
 import {
   Agent,
@@ -50,7 +51,10 @@ const largeRefunds = definePlugin({
     }),
 });
 
-/** Stands for a person at a screen: mends a mail, cuts a refund down, and lets nothing go to the press. */
+/**
+ * Simulates a person at a screen. Edits a mail, reduces a refund, and refuses every call to the
+ * press.
+ */
 const clerkOnDuty: ReviewHandler = ({ taskDescription, prompt }) => {
   console.log(`ASKED: ${taskDescription}\n  ${prompt?.split("\n")[0] ?? ""}`);
   if (taskDescription.includes("press@")) return ReviewDecision.exitEarly();

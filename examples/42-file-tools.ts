@@ -1,5 +1,8 @@
-// An agent that works in one folder and cannot leave it: it looks for files, reads, writes and edits; what leads outside is refused, and the agent receives that.
-// Below, a custom tool with the same jail. Run it: npm run example -- 42     (without a key a scripted model asks for the tools; they really run)
+// An agent that works in one folder and can't leave it. It searches, reads, writes and edits files.
+// A path outside the folder is refused, and the agent receives the refusal. The program also
+// defines a custom tool with the same jail.
+// Run it: npm run example -- 42
+// Without a key, a scripted model calls the tools. The tools are real.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -77,7 +80,7 @@ const output = await new Ensemble({
 }).run();
 console.log(`\n${output.raw}\n`);
 
-// A custom tool: the jail opens each path that the model gives, or refuses it.
+// A custom tool. The jail opens or refuses each path of the model.
 const jail = pathJail(baseDir);
 const countLines = tool({
   name: "count_lines",

@@ -1,5 +1,7 @@
-// An agent that searches the web, reads a page and calls an endpoint; what it must not reach is refused. The web is a server on this machine here.
-// Run it: npm run example -- 43     (without a key a scripted model asks for the tools; the tools themselves really run)
+// An agent that searches the web, reads a page and calls an endpoint. Forbidden addresses are
+// refused. A server on this machine simulates the web.
+// Run it: npm run example -- 43
+// Without a key, a scripted model calls the tools. The tools are real.
 import { Agent, Ensemble, Task } from "agentensemble";
 import { httpTool, searxng, webScraperTool, webSearchTool } from "agentensemble/tools";
 import { startWeb } from "./support/loopback-web.js";
@@ -18,7 +20,7 @@ const web = await startWeb((origin) => ({
 
 const tools = [
   webSearchTool({ provider: searxng({ baseURL: web.origin }) }),
-  // Pages of the public web, and this one server on this machine.
+  // Pages of the public web, and one server on this machine.
   webScraperTool({ allow: { hosts: [web.host] }, format: "markdown", maxContentLength: 2_000 }),
   httpTool({
     name: "count_words",

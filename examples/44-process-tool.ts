@@ -1,5 +1,7 @@
-// A script as a tool, and git in a workspace: programs run without a shell, within limits, and only what looks runs unasked.
-// Run it: npm run example -- 44     (without a key a scripted model asks for the tools; the programs really run)
+// A script as a tool, and git in a workspace. Programs run without a shell and within limits. Only
+// read-only commands run without approval.
+// Run it: npm run example -- 44
+// Without a key, a scripted model calls the tools. The programs are real.
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +9,10 @@ import { Agent, Ensemble, Task } from "agentensemble";
 import { gitTool, processTool, runCommand } from "agentensemble/tools";
 import { realOrScripted } from "./support/scripted.js";
 
-/** Any language will do: it reads {"input": "..."} and prints text, or {"output": ..., "structured": ...}. */
+/**
+ * A program in any language can be a tool. It reads {"input": "..."} and prints text or {"output":
+ * ..., "structured": ...}.
+ */
 const WORD_COUNT = `
 import { readFileSync } from "node:fs";
 const { input } = JSON.parse(readFileSync(0, "utf8"));

@@ -1,11 +1,12 @@
-// Several tools as one: the model asks once, and the steps hand their results on without it. Each step is a separate call for hooks, limits and the trace.
+// Several tools as one tool. The model makes one call, and each step passes its result to the next
+// step. Each step is a separate call for hooks, limits and the trace.
 // Run it: npm run example -- 45
 import { Agent, definePlugin, Ensemble, reject, Task, tool } from "agentensemble";
 import { calculatorTool, jsonParserTool, ToolPipeline } from "agentensemble/tools";
 import { z } from "zod";
 import { realOrScripted } from "./support/scripted.js";
 
-/** Stands for a service: the stock of one item as JSON. */
+/** Simulates a service that returns the stock of one item as JSON. */
 const stock = tool({
   name: "stock",
   description: "The stock of an item, as JSON",
@@ -17,7 +18,8 @@ const worth = new ToolPipeline({
   name: "stock_worth",
   description: "What all pieces of an item in stock are worth, in euros",
   steps: [
-    { tool: stock, adapter: ({ output }) => ({ jsonPath: "$", json: output }) }, // an object: the next step's arguments
+    // An object: the arguments of the next step.
+    { tool: stock, adapter: ({ output }) => ({ jsonPath: "$", json: output }) },
     {
       tool: jsonParserTool(),
       adapter: ({ structured }) => {
@@ -27,7 +29,8 @@ const worth = new ToolPipeline({
             price: z.string(),
           })
           .parse(structured);
-        return `(${shelves.map(({ boxes, perBox }) => `${boxes} * ${perBox}`).join(" + ")}) * ${price}`; // a text: the calculator takes one
+        // A text, because the calculator accepts one text.
+        return `(${shelves.map(({ boxes, perBox }) => `${boxes} * ${perBox}`).join(" + ")}) * ${price}`;
       },
     },
     { tool: calculatorTool() },
@@ -66,7 +69,7 @@ await using team = new Ensemble({
 const output = await team.run();
 console.log(`\n${output.raw}`);
 
-// Without adapters, in one line; a failed step's message may also be handed on.
+// A pipeline without adapters. The message of a failed step can also be passed on.
 const lenient = new ToolPipeline({
   name: "lenient",
   description: "Computes, and says in capitals what came of it",

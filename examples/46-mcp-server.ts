@@ -1,5 +1,7 @@
-// Tools and tasks for any program that speaks the Model Context Protocol. Here the server listens on this machine, the protocol's own client calls
-// it, and both end. An editor or a chat program would start a program that calls `server.stdio()` instead. Run it: npm run example -- 46
+// Tools and tasks for any program with the Model Context Protocol. Here the server listens on this
+// machine, and the client of the protocol calls it. An editor or a chat program would start a
+// program that calls `server.stdio()` instead.
+// Run it: npm run example -- 46
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Task, tool } from "agentensemble";
 import { mcpServer } from "agentensemble/mcp";

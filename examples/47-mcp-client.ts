@@ -1,11 +1,15 @@
-// An agent with the tools of an MCP server: other people's file server, started as a child process and shown one directory. Only what the agent
-// needs of its tools is offered. Run it: npm run example -- 47
+// An agent with the tools of an MCP server. The server is a third-party file server in a child
+// process, with access to one directory. The agent receives only the tools that it needs.
+// Run it: npm run example -- 47
 import { createRequire } from "node:module";
 import { Agent, Ensemble, Task } from "agentensemble";
 import { mcpTools } from "agentensemble/mcp";
 import { realOrScripted } from "./support/scripted.js";
 
-/** Where the server lies, if it is installed; `npx` would find it too, and fetch it from the network if not. */
+/**
+ * The path of the server, if it is installed. `npx` would also find the server, and download it if
+ * necessary.
+ */
 function serverProgram(): string | undefined {
   try {
     return createRequire(import.meta.url).resolve(

@@ -1,5 +1,6 @@
-// A run as the stream that `useChat` of the AI SDK reads: a server on this machine answers a page's request, and what stands in for the page is the
-// transport and the reader that `useChat` uses itself. It shows a tool call, the answer, and nothing of the agent that worked before.
+// A run as the stream that `useChat` of the AI SDK reads. A server on this machine answers the
+// request of a page. The transport and the reader of `useChat` simulate the page. The output shows
+// a tool call and the answer, and no data of the agent that worked before.
 // Run it: npm run example -- 50
 import { createServer } from "node:http";
 import { Readable } from "node:stream";
@@ -38,7 +39,7 @@ const server = createServer((_request, outgoing) => {
   const run = team.stream({ question: "When is high water at Husum?" });
   const response = toUIMessageStreamResponse(run);
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
-  // A page that leaves ends the pipeline, which cancels the stream, which cancels the run.
+  // If the page disconnects, the pipeline ends. This cancels the stream and the run.
   if (response.body !== null)
     pipeline(Readable.fromWeb(response.body), outgoing).catch(() => undefined);
 });

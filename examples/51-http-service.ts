@@ -1,5 +1,7 @@
-// A service for other programs and for people: one address runs the team, another lists and answers its reviews. The server listens on this machine; the
-// program is its own client, reads a stream, approves a tool call as another user, and ends. Run it: npm run example -- 51
+// A service for programs and people. One address runs the team, another lists and decides its
+// reviews. The server listens on this machine. The program is its own client. It reads a stream and
+// approves a tool call as another user.
+// Run it: npm run example -- 51
 import { createServer } from "node:http";
 import { Agent, Ensemble, Task, tool, type Principal } from "agentensemble";
 import { reviewsHandler, runHandler, toNodeListener } from "agentensemble/http";
@@ -35,7 +37,7 @@ await using team = new Ensemble({
   plugins: [review({ store: inbox })],
 });
 
-// Real services look a token up; a request without one is refused.
+// A real service looks up the token. A request without a token is refused.
 const users: Readonly<Record<string, Principal>> = {
   "token-of-shop": { name: "shop", role: "caller", may: ["refunds"] },
   "token-of-ana": { name: "ana", role: "reviewer" },
@@ -85,7 +87,7 @@ console.log("A stranger:", (await ask("unknown-token", "/api/run", {})).status);
 reviews.close();
 server.close();
 
-/** What a page for the people of the shop would do. */
+/** Does what the page of the shop's staff would do. */
 async function approve(): Promise<void> {
   const listed = (await (await ask("token-of-ana", "/api/reviews")).json()) as {
     readonly reviews: readonly { readonly reviewId: string; readonly input: unknown }[];

@@ -1,5 +1,6 @@
-// A tool with an effect is never called twice unnoticed. This one passes its idempotency key on to a shop that knows such keys, so that a call whose end is
-// unknown may be repeated: the process is killed after the refund and before its result is kept, and the money is paid back once.
+// A tool with an effect is never called twice unnoticed. This tool passes its idempotency key to a
+// shop that recognizes such keys, so an uncertain call may be repeated. The process is killed after
+// the refund and before its result is stored. The refund is still paid only once.
 // Run it: npm run example -- 53
 import { Agent, Ensemble, Task, tool } from "agentensemble";
 import { durable } from "agentensemble/durability";

@@ -1,4 +1,5 @@
-// A review that waits while no process runs: the first process ends while the question is open, the second one answers it, the third one continues the run.
+// A review that waits while no process runs. The first process ends while the review is pending.
+// The second process decides the review, and the third process continues the run.
 // Run it: npm run example -- 54
 import { Agent, Ensemble, Review, ReviewDecision, RunSuspendedError, Task } from "agentensemble";
 import { connectRuns, durable } from "agentensemble/durability";
@@ -26,7 +27,7 @@ async function run(url: string): Promise<void> {
   await using ensemble = new Ensemble({
     model,
     tasks: [slogan, french],
-    plugins: [durable({ url, suspendAfterMs: 0 })], // ends when nothing but people is waited for
+    plugins: [durable({ url, suspendAfterMs: 0 })], // ends when the run waits only for people
     on: () => undefined,
   });
   try {

@@ -1,4 +1,5 @@
-// A handler whose parts are done once: the process is killed between two orders, and the ones that were sent are not sent again.
+// A handler whose parts are executed once. The process is killed between two orders. Orders that
+// were already sent are not sent again.
 // Run it: npm run example -- 55
 import { Ensemble, Task } from "agentensemble";
 import { durable, once } from "agentensemble/durability";

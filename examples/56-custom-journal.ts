@@ -1,11 +1,12 @@
-// A journal of your own: an object with the methods of the contract. This one stands over another journal and counts what is written; one over a database
-// of your choice has the same methods, and journalContract of agentensemble/testing is its suite of tests.
+// A custom journal: an object with the methods of the contract. This journal wraps another journal
+// and counts the written entries. A journal in your own database has the same methods.
+// journalContract of agentensemble/testing tests a journal.
 // Run it: npm run example -- 56
 import { Agent, Ensemble, Task } from "agentensemble";
 import { Journal, durable } from "agentensemble/durability";
 import { realOrScripted } from "./support/scripted.js";
 
-/** Counts entries by kind, and hands everything on. */
+/** Counts entries by kind, and passes every call to the other journal. */
 function counted(inner: Journal): {
   readonly journal: Journal;
   readonly counts: Map<string, number>;

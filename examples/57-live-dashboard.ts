@@ -1,5 +1,7 @@
-// Runs as they happen, on a web page that the program serves itself. The program is its own visitor: it follows the run over server-sent events, answers the
-// review that stops it, and ends. For a team of your own, open the printed address in a browser and leave the last part out. Run it: npm run example -- 57
+// Shows runs in progress on a web page that the program serves. The program is its own visitor. It
+// reads the run's server-sent events and answers the review. For your own team, open the printed
+// address in a browser and omit the last part.
+// Run it: npm run example -- 57
 import { Agent, Ensemble, Review, Task, tool } from "agentensemble";
 import { dashboard } from "agentensemble/dashboard";
 import { z } from "zod";
@@ -41,7 +43,7 @@ board.onReview(() => {
 const run = team.stream();
 console.log(`The page: ${address}#/runs/${run.id}\n`);
 
-/** Answers the first review that waits, as the page does. Returns what became of the answer. */
+/** Answers the first pending review, as the page does. Returns the outcome of the answer. */
 async function approve(): Promise<string> {
   const waiting = await fetch(`${address}api/reviews?state=waiting`);
   const { reviews } = (await waiting.json()) as { reviews: { reviewId: string }[] };
@@ -59,7 +61,7 @@ for await (const { type } of run.events) {
 console.log(`\n${(await run.output).raw}`);
 console.log(`The answer: ${await answered}`);
 
-// All that the page shows can be fetched, as long as the program runs.
+// While the program runs, all data of the page can be requested.
 const answer = await fetch(`${address}api/runs/${run.id}`);
 const { summary } = (await answer.json()) as { summary: { state: string; n: number } };
 console.log(`The run: ${summary.state}, ${summary.n + 1} entries`);

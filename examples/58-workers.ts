@@ -1,5 +1,6 @@
-// Two workers over one database: one is stopped in the middle of a run, and the other continues it. What was finished is not done again. With DATABASE_URL
-// requests and runs are kept on that server, where workers of other processes and machines take part; without it in this process.
+// Two workers with one database. One worker is stopped during a run, and the other continues the
+// run. Finished work is not repeated. With DATABASE_URL, that server stores requests and runs, and
+// workers of other processes and machines can take part. Without it, this process stores them.
 // Run it: npm run example -- 58
 import { Ensemble, type Plugin, Task } from "agentensemble";
 import { durable, Journal } from "agentensemble/durability";
@@ -15,7 +16,7 @@ const requestId = `order-17-${process.pid}`;
 const reached = new Set<() => void>();
 let isOpen = false;
 
-/** A worker, as each process would start it. */
+/** A worker as each process would start it. */
 function worker(name: string): Ensemble {
   const read = new Task({
     name: "read",
@@ -57,7 +58,7 @@ const isPacking = new Promise<void>((resolve) => reached.add(resolve));
 await using first = worker("the first worker");
 const service = await first.start({ backend, shareRun: true, signals: false });
 await isPacking;
-await service.stop(); // its time to drain is over at once: the run is given back
+await service.stop(); // its drain time is over at once, so the run is returned to the queue
 console.log("after the first has stopped:", await backend.queue.status("packing", requestId));
 
 isOpen = true;

@@ -1,15 +1,16 @@
-// Workers of two versions: a run that the old version began is ended by the new one, which has a task more. Finished tasks are not done again.
+// Workers of two versions. The new version ends a run that the old version began, and has one more
+// task. Finished tasks are not repeated.
 // Run it: npm run example -- 59
 import { Ensemble, Task } from "agentensemble";
 import { durable, Journal } from "agentensemble/durability";
 import { NetworkBackend, Transport } from "agentensemble/network";
 
-const backend = NetworkBackend.inMemory(); // between processes: postgres({ url })
-const journal = Journal.inMemory(); // between processes: durable({ url })
+const backend = NetworkBackend.inMemory(); // with several processes: postgres({ url })
+const journal = Journal.inMemory(); // with several processes: durable({ url })
 let tellStarted: () => void = () => undefined;
 const hasStarted = new Promise<void>((resolve) => (tellStarted = resolve));
 
-/** The program of a version. The new one checks what was written. */
+/** The program of a version. The new version also checks the text. */
 function program(version: 1 | 2): Ensemble {
   const collect = new Task({
     name: "collect",

@@ -1,5 +1,6 @@
-// Two ensembles in one process: a kitchen shares a task and a tool, and room service uses both as tools of its agent. The requests are kept in a folder, so
-// that they would survive the end of the process. Run it: npm run example -- 60
+// Two ensembles in one process. A kitchen shares a task and a tool, and the agent of room service
+// uses both as tools. A folder stores the requests, so they would outlive the process.
+// Run it: npm run example -- 60
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -38,7 +39,7 @@ const kitchen = new Ensemble({
 });
 await using service = await kitchen.start({ backend, signals: false });
 
-// The caller. What is shared elsewhere is a tool here.
+// The caller. The shared task and tool are tools of its agent.
 const { model, name, note } = realOrScripted([
   { toolCalls: [{ name: "kitchen__check-inventory", arguments: { item: "bread" } }] },
   { toolCalls: [{ name: "kitchen__prepare-meal", arguments: { context: "a club sandwich" } }] },
@@ -66,12 +67,12 @@ await using roomService = new Ensemble({
 const output = await roomService.run({ room: 403 });
 console.log(output.raw);
 
-// The kitchen's usage is part of the run's totals.
+// The totals of the run include the kitchen's usage.
 const remote = output.metrics.ledger.filter(({ purpose }) => purpose === "remote");
 for (const { source, inputTokens, outputTokens } of remote)
   console.log(`used by ${source ?? "?"}: ${inputTokens} + ${outputTokens} tokens`);
 
-// A request by hand, with a key: the second one gets the first one's result.
+// A request without an agent, with a key. The second request receives the result of the first.
 const { network: calls } = network({ name: "shop", backend });
 for (let n = 0; n < 2; n++) {
   const content = { inputs: { item: "eggs" }, requestId: "order-4711" };

@@ -1,5 +1,7 @@
-// A custom queue and result store: two maps in support/map-backend.ts, two tables of a database elsewhere. The suites of agentensemble/testing check
-// them; here they carry the requests of a service. Run it: npm run example -- 61
+// A custom queue and result store. support/map-backend.ts uses two maps. Another backend could use
+// two tables of a database. The suites of agentensemble/testing check the parts. Here they store
+// the requests of a service.
+// Run it: npm run example -- 61
 import { Ensemble, Task } from "agentensemble";
 import { network, NetworkBackend } from "agentensemble/network";
 import { MapQueue, MapResults } from "./support/map-backend.js";

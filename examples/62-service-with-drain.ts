@@ -1,4 +1,5 @@
-// An ensemble as a service: programs request its tasks over HTTP, and a stop ends what runs before the service is gone. SIGTERM does the same as stop().
+// An ensemble as a service. Programs request its tasks over HTTP. A stop first ends the work in
+// progress. SIGTERM has the same effect as stop().
 // Run it: npm run example -- 62
 import { setTimeout as pause } from "node:timers/promises";
 import { Ensemble, Task } from "agentensemble";
@@ -41,7 +42,7 @@ async function serve({ requestId = "" }: { requestId?: string }): Promise<string
 
 const orders = await Promise.all([order("soup"), order("risotto")]);
 const dishes = Promise.all(orders.map(serve));
-await pause(50); // both are in the kitchen
+await pause(50); // both dishes are in progress
 const stopped = service.stop();
 console.log("an order while the service drains:", (await order("cake")).status);
 for (const dish of await dishes) console.log(dish);

@@ -1,9 +1,10 @@
-// A service that requests its own task on a schedule, and broadcasts the result. A clock that is set by hand makes two days pass at once.
+// A service that requests its own task on a schedule and publishes the result. A manual clock lets
+// two days pass at once.
 // Run it: npm run example -- 63
 import { Ensemble, Schedule, Task, Tokens, definePlugin, type Clock } from "agentensemble";
 import { NetworkBackend } from "agentensemble/network";
 
-/** A clock that stands still until it is moved. */
+/** A clock that stands still until it is advanced. */
 class HandClock implements Clock {
   #ms = Date.parse("2026-03-27T12:00:00Z");
   readonly #sleepers = new Map<() => void, number>();
@@ -25,7 +26,7 @@ class HandClock implements Clock {
       signal.addEventListener("abort", leave);
     });
 
-  /** Goes on to an instant, from one sleeper to the next. */
+  /** Advances to an instant, and wakes the sleepers in order. */
   async moveTo(instant: string): Promise<void> {
     const end = Date.parse(instant);
     for (;;) {
@@ -68,6 +69,7 @@ const service = await kitchen.start({
   backend,
   listeners: [(event) => event.type === "schedule_fired" && console.log("fired:", event.planned)],
 });
-await clock.moveTo("2026-03-29T12:00:00Z"); // in between the clocks of Berlin go on by an hour
+// During this time, the clocks of Berlin are put forward by one hour.
+await clock.moveTo("2026-03-29T12:00:00Z");
 await service.stop();
 await kitchen.dispose();

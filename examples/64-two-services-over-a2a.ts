@@ -1,4 +1,5 @@
-// Three processes that speak A2A: a kitchen that shares a task, an ensemble whose agent uses it as a tool, and a program that knows the protocol only.
+// Three processes that use A2A: a kitchen that shares a task, an ensemble whose agent uses the task
+// as a tool, and a program with the protocol only.
 // Run it: npm run example -- 64
 import { once } from "node:events";
 import { Message } from "@a2a-js/sdk";
@@ -10,7 +11,7 @@ import { realOrScripted } from "./support/scripted.js";
 
 const TOKENS = { hotel: "token-of-the-hotel-1", program: "token-of-a-program-1" };
 
-/** Serves until its parent has gone. */
+/** Serves until its parent process ends. */
 async function kitchen(): Promise<void> {
   const cook = new Agent({ role: "Cook", goal: "Cook what the guests want" });
   await using ensemble = new Ensemble({
@@ -26,7 +27,7 @@ async function kitchen(): Promise<void> {
   await once(process, "disconnect");
 }
 
-/** The shared task is a tool of an agent here. */
+/** The shared task is a tool of an agent. */
 async function hotel(url: string): Promise<void> {
   const { model } = realOrScripted(({ messages }) =>
     messages.some(({ role }) => role === "tool")
@@ -52,7 +53,7 @@ async function hotel(url: string): Promise<void> {
   console.log("hotel:", output.raw);
 }
 
-/** Any client of A2A 1.0 can ask the kitchen. */
+/** Any client of A2A 1.0 can send requests to the kitchen. */
 async function program(url: string): Promise<void> {
   const withToken: typeof fetch = (input, init) => {
     const headers = new Headers(init?.headers);

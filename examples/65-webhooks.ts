@@ -1,4 +1,5 @@
-// A shop sends orders as signed webhooks, and gets the results by webhook. Both sides verify the signatures.
+// A shop sends orders as signed webhooks and receives the results by webhook. Both sides verify the
+// signatures.
 // Run it: npm run example -- 65
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage } from "node:http";
@@ -24,7 +25,7 @@ function isGenuine({ headers }: IncomingMessage, body: string): boolean {
   return isRecent && sent.length === expected.length && timingSafeEqual(sent, expected);
 }
 
-// The shop's own webhook, which gets the results.
+// The shop's own webhook, which receives the results.
 const shop = createServer((request, response) => {
   const pieces: Buffer[] = [];
   request.on("data", (piece: Buffer) => pieces.push(piece));
@@ -65,7 +66,7 @@ const service = await kitchen.start({
   webhooks: { secret, hosts: ["127.0.0.1"], allow: { hosts: [shopHost] } },
 });
 
-/** Sends an order, signed at a time. */
+/** Sends an order with the signature of a given time. */
 async function order(id: string, at: number): Promise<void> {
   const body = JSON.stringify({ dish: "soup" });
   const timestamp = String(Math.floor(at / 1_000));
@@ -83,7 +84,7 @@ async function order(id: string, at: number): Promise<void> {
 }
 
 await order("order-4711", Date.now());
-await order("order-4711", Date.now() - 60_000); // sent again: not executed again
-await order("order-4712", Date.now() - 3_600_000); // an hour old: refused
-await service.stop(); // ends what runs, with the delivery of its result
+await order("order-4711", Date.now() - 60_000); // sent again, not executed again
+await order("order-4712", Date.now() - 3_600_000); // an hour old, refused
+await service.stop(); // ends the work in progress and delivers its result
 shop.close();

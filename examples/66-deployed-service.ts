@@ -1,4 +1,5 @@
-// A service as a container or a unit of systemd runs it: probes, metrics at /metrics, an end that loses nothing. The files are in examples/deploy.
+// A service in a container or a systemd unit: probes, metrics at /metrics, and a stop without
+// losses. The files are in examples/deploy.
 // Run it: npm run example -- 66
 import { Ensemble, Task, Tokens, definePlugin } from "agentensemble";
 import { NetworkBackend } from "agentensemble/network";
@@ -45,12 +46,12 @@ const service = await kitchen.start({
 console.log(`${service.name} listens`);
 
 if (CALLER_TOKEN === undefined) {
-  // On this machine: look at it once, and stop.
+  // On this machine: one request, then stop.
   for (const path of ["/api/health/live", "/api/health/ready"])
     console.log(path, (await fetch(`${service.url ?? ""}${path}`)).status);
   const text = await (await fetch(`${service.url ?? ""}/metrics`)).text();
   console.log(text.split("\n").find((line) => line.startsWith("agentensemble_queued_requests")));
-  process.kill(process.pid, "SIGTERM"); // as systemd and Kubernetes do
+  process.kill(process.pid, "SIGTERM"); // like systemd and Kubernetes
 }
 await service.closed;
 await backend.close();

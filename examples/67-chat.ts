@@ -1,5 +1,7 @@
-// A chat in the terminal: the model sees what was said before. Started in a terminal it reads what you type, an empty line ends it; elsewhere it sends three
-// messages. Run it: npm run example -- 67     (works without a key; with OPENAI_API_KEY it asks OpenAI)
+// A chat in the terminal. The model receives the earlier messages. In a terminal, the program reads
+// your input until an empty line. Elsewhere it sends three messages.
+// Run it: npm run example -- 67
+// It works without a key. With OPENAI_API_KEY, it calls OpenAI.
 import { createInterface } from "node:readline/promises";
 import { Agent, Conversation } from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";

@@ -1,5 +1,7 @@
-// Threads of several users in a folder: each user sees only their own, a message is edited, and what no longer fits is summarized. The store is opened a
-// second time, as after a restart. Run it: npm run example -- 68     (works without a key; with OPENAI_API_KEY it asks OpenAI)
+// Threads of several users in a folder. Each user has access only to their own threads. One message
+// is edited, and old turns are summarized. The store is opened a second time, as after a restart.
+// Run it: npm run example -- 68
+// It works without a key. With OPENAI_API_KEY, it calls OpenAI.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,8 @@
-// A support desk: the front desk transfers a customer to billing or to the technicians, and the next message goes to the agent that answered last. A hook
-// closes billing for customers of the free plan. Run it: npm run example -- 69     (works without a key; with OPENAI_API_KEY it asks OpenAI)
+// A support desk. The front desk transfers a customer to billing or to the technicians. The next
+// message goes to the agent that answered last. A hook refuses transfers to billing for customers
+// of the free plan.
+// Run it: npm run example -- 69
+// It works without a key. With OPENAI_API_KEY, it calls OpenAI.
 import {
   Agent,
   Conversation,

@@ -1,5 +1,7 @@
-// A typed service: its inputs and its output have schemas, and a writer calls a translator as a tool with typed arguments and a typed result.
-// Run it: npm run example -- 70     (works without a key; with OPENAI_API_KEY it asks OpenAI)
+// A typed service. Its inputs and its output have schemas. A writer calls a translator as a tool
+// with typed arguments and a typed result.
+// Run it: npm run example -- 70
+// It works without a key. With OPENAI_API_KEY, it calls OpenAI.
 import { Agent, agentTool, Ensemble, Task, ValidationError } from "agentensemble";
 import { z } from "zod";
 import { realOrScripted } from "./support/scripted.js";

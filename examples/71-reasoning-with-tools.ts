@@ -1,11 +1,13 @@
-// A model that thinks before and between its tool calls. The vendor signs each block of its reasoning and receives it again, unchanged, with the next call.
-// Run it: npm run example -- 71     (with ANTHROPIC_API_KEY the vendor itself; without, a server on this machine plays it)
+// A model that reasons before and between its tool calls. The vendor signs each block of its
+// reasoning. The next call returns each block unchanged.
+// Run it: npm run example -- 71
+// With ANTHROPIC_API_KEY, the vendor answers. Without it, a server on this machine answers.
 import { Agent, Ensemble, Task, tool } from "agentensemble";
 import { anthropic } from "agentensemble/providers/anthropic";
 import { z } from "zod";
 import { playVendor, type VendorReply } from "./support/loopback-vendor.js";
 
-/** What the played vendor answers, one after the other, in the form of the Messages API. */
+/** The answers of the simulated vendor, in order, in the format of the Messages API. */
 const answers = [
   {
     content: [
@@ -71,7 +73,7 @@ const team = new Ensemble({
   tasks: [new Task({ name: "departure", description: "When do we leave Husum?", agent: skipper })],
   captureMode: "FULL",
   traceExporter: (trace) => {
-    // Traces of the mode FULL have the text of the reasoning, and never the signed blocks.
+    // Traces of the mode FULL contain the text of the reasoning, but never the signed blocks.
     const messages = trace.taskTraces.flatMap(
       ({ llmInteractions }) => llmInteractions.at(-1)?.messages ?? [],
     );

@@ -1,5 +1,7 @@
-// One dashboard for several processes. This program serves the board and starts two workers, each a process with a run that waits for a person. The program
-// then answers one review and cancels the other run, as a person does on the page. Run it: npm run example -- 72
+// One dashboard for several processes. This program serves the board and starts two workers. The
+// run of each worker waits for a review. The program answers one review and cancels the other run,
+// as a person does on the page.
+// Run it: npm run example -- 72
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +13,7 @@ const [, , url, name = ""] = process.argv;
 if (url === undefined) await serveBoard();
 else await work(url);
 
-/** A worker: nothing listens here, and all its runs are on the board. */
+/** A worker without a listener. The board shows all its runs. */
 async function work(url: string): Promise<void> {
   const reportTo = { url, token: "a secret of the workers", process: name };
   await using board = dashboard({ port: false, reportTo });
@@ -44,7 +46,7 @@ async function serveBoard(): Promise<void> {
       headers: { authorization: "Bearer a secret of Anna", "content-type": "application/json" },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    return (await answer.json()) as T; // of the protocol of the dashboard
+    return (await answer.json()) as T; // the format of the dashboard protocol
   };
 
   const program = fileURLToPath(import.meta.url);

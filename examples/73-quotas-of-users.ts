@@ -1,5 +1,7 @@
-// Quotas of a chat: each user may send a number of messages a day, which depends on their plan, and each thread has a limit as well. A message after the limit
-// is refused before the model is called. Run it: npm run example -- 73     (works without a key; with OPENAI_API_KEY it asks OpenAI)
+// Quotas of a chat. The plan of a user determines the number of messages a day. Each thread also
+// has a limit. A message after the limit is refused before the model is called.
+// Run it: npm run example -- 73
+// It works without a key. With OPENAI_API_KEY, it calls OpenAI.
 import { Agent, Conversation, TurnQuotaError } from "agentensemble";
 import { realOrScripted } from "./support/scripted.js";
 
@@ -11,7 +13,7 @@ await using chat = new Conversation({
   name: "notes",
   agent: new Agent({ role: "Assistant", goal: "Answers in one sentence" }),
   model,
-  // The first user has paid. Windows begin at midnight (UTC).
+  // The first user has a paid plan. Windows begin at midnight (UTC).
   quota: (owner) => ({ windowMs: DAY, maxRequests: owner === "ada" ? 20 : 2 }),
   threadQuota: { windowMs: DAY, maxRequests: 3, maxTokens: 50_000 },
 });

@@ -1,5 +1,7 @@
-// An ensemble that people start on the dashboard, from a form of its inputs. The program is its own visitor: it reads the form, previews a run, starts it
-// and waits for its end. For a team of your own, open the printed address in a browser and leave the last part out. Run it: npm run example -- 79
+// An ensemble that people start on the dashboard from a form of its inputs. The program is its own
+// visitor. It reads the form, previews a run, starts it and waits for its end. For your own team,
+// open the printed address in a browser and omit the last part.
+// Run it: npm run example -- 79
 import { Agent, Ensemble, Task } from "agentensemble";
 import { dashboard } from "agentensemble/dashboard";
 import { z } from "zod";
@@ -30,14 +32,14 @@ board.register("birds", birds, { title: "Birds", description: "A text about a bi
 const address = await board.listen();
 console.log(`The form: ${address}#/ensembles/birds`);
 
-/** Asks the dashboard as its page does. */
+/** Sends a request to the dashboard as its page does. */
 async function ask<T>(path: string, body?: object): Promise<T> {
   const answer = await fetch(`${address}api/${path}`, {
     method: body === undefined ? "GET" : "POST",
     headers: { "content-type": "application/json", origin: new URL(address).origin },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  return (await answer.json()) as T; // of the protocol of the dashboard
+  return (await answer.json()) as T; // the format of the dashboard protocol
 }
 
 interface Form {

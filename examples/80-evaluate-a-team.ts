@@ -1,4 +1,5 @@
-// Evaluates a team that sorts tickets, then the team with a better prompt: the second result is compared with the first one, its baseline, case by case.
+// Evaluates a team that sorts tickets, then the team with a better prompt. The second result is
+// compared with the first result (the baseline), case by case.
 // Run it: npm run example -- 80
 import { Agent, Ensemble, Task } from "agentensemble";
 import { evaluate, exact, textReport, type EvaluationResult } from "agentensemble/evals";
@@ -13,7 +14,7 @@ const dataset = Object.entries(TICKETS).flatMap(([expected, texts]) =>
   texts.map((ticket) => ({ id: ticket, input: { ticket }, expected })),
 );
 
-// A stand-in for a real model. It knows the departments only if the prompt names them.
+// Simulates a real model. It knows the departments only if the prompt names them.
 const model = new ScriptedModel(({ messages }) => {
   const text = JSON.stringify(messages);
   if (/invoice|charged|refund/.test(text)) return "billing";

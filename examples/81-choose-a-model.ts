@@ -1,4 +1,5 @@
-// Chooses a model: the same team with three models, compared by score, by reliability over three trials, and by cost. The models are stand-ins.
+// Chooses a model. The same team with three models is compared by score, by reliability over three
+// trials, and by cost. The models are simulated.
 // Run it: npm run example -- 81
 import { Agent, Ensemble, Task, type ChatModel, type CostConfiguration } from "agentensemble";
 import { evaluate, exact, type EvaluationResult } from "agentensemble/evals";
@@ -9,7 +10,7 @@ const dataset = Array.from({ length: 40 }, (_, i) => {
   return { id: `${a} + ${b}`, input: { a, b }, expected: String(a + b) };
 });
 
-/** Adds the numbers of its request; each `failsEvery`th sum is wrong. */
+/** Adds the numbers of its request. Each `failsEvery`th sum is wrong. */
 function standIn(modelId: string, failsEvery = Infinity): ChatModel {
   return new ScriptedModel(
     ({ messages }, call) => {
@@ -51,7 +52,7 @@ for (const { model, costConfiguration } of candidates) {
   });
   const result = await evaluate({
     ...{ name: model.modelId, target: team, dataset, scorers: [exact()] },
-    ...{ trials: 3, minDifference: 0.1, baseline }, // a loss of 10 points is accepted
+    ...{ trials: 3, minDifference: 0.1, baseline }, // accepts a loss of 10 points
   });
   const [score] = result.scores;
   const figures = [

@@ -1,9 +1,10 @@
-// Calibrates a judge: its grades are compared with labels of people before it is trusted with an evaluation. This stand-in prefers long answers.
+// Calibrates a judge. Its grades are compared with labels of people before it is used in an
+// evaluation. This simulated judge prefers long answers.
 // Run it: npm run example -- 82
 import { calibrate, judge, type LabelledSample } from "agentensemble/evals";
 import { ScriptedModel } from "agentensemble/testing";
 
-// The answers of a team, and whether a person accepts them.
+// The answers of a team, and whether a person accepts each answer.
 const LABELLED: readonly (readonly [output: string, label: boolean])[] = [
   ["Your parcel arrives on 12 May.", true],
   ["It was sent on 3 May and arrives on 6 May, before noon.", true],
@@ -15,7 +16,7 @@ const LABELLED: readonly (readonly [output: string, label: boolean])[] = [
   ["We do not know.", false],
 ];
 
-// Grades by length, or by whether the answer has a date where the rubric excludes length.
+// Grades by length. If the rubric excludes length, grades by whether the answer has a date.
 const model = new ScriptedModel(({ messages }) => {
   const text = JSON.stringify(messages);
   const [answer = ""] = LABELLED.find(([output]) => text.includes(output)) ?? [];

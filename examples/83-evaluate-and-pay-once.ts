@@ -1,5 +1,6 @@
-// An evaluation that is interrupted, goes on, and is repeated: with recordings each model call is paid for once.
-// After a change of the prompt the team is paid for again; the judge is not, because the outputs are the same.
+// An evaluation that is interrupted, continued and repeated. With recordings, each model call is
+// paid for once. After a change of the prompt, only the team is paid for again. The outputs are the
+// same, so the judge is not called.
 // Run it: npm run example -- 83
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -11,7 +12,7 @@ import { ScriptedModel } from "agentensemble/testing";
 const folder = await mkdtemp(join(tmpdir(), "evaluation-"));
 const recorded = recordings(join(folder, "responses.jsonl"));
 
-// One stand-in for the team and for its judge.
+// Simulates the team and its judge.
 const usage = { inputTokens: 80, outputTokens: 20 };
 const model = new ScriptedModel(({ messages }) => {
   const isJudge = JSON.stringify(messages).includes("One clear sentence");
@@ -25,7 +26,7 @@ const dataset = ["swift", "barn owl", "robin", "heron"].map((bird) => ({
 }));
 const agent = new Agent({ role: "Writer", goal: "Write about birds" });
 
-/** Evaluates the team, and stops after some trials. */
+/** Evaluates the team, and stops after a number of trials. */
 async function run(title: string, prompt: string, stopAfter = Infinity): Promise<void> {
   const stop = new AbortController();
   await using team = new Ensemble({

@@ -1,4 +1,5 @@
-// Expects time and cost before a key is used: 1,000 simulated runs of a team under a rate limit, in a few seconds and without a model.
+// Estimates time and cost before a key is used. Simulates 1,000 runs of a team under a rate limit,
+// in a few seconds and without a model.
 // Run it: npm run example -- 85
 import { Agent, Ensemble, RateLimit, Task, openai } from "agentensemble";
 import { simulate } from "agentensemble/chaos";

@@ -1,4 +1,5 @@
-// Rehearses the failures of vendors: a team with retries runs 20 times with injected faults, and nothing that must hold is violated.
+// Rehearses the failures of vendors. A team with retries runs 20 times with injected faults, and no
+// guarantee is violated.
 // Run it: npm run example -- 86
 import { Ensemble, Task } from "agentensemble";
 import { rehearse } from "agentensemble/chaos";

@@ -1,5 +1,7 @@
-// Answers from the files of a folder: they are read, cut into passages and kept in a memory that finds by meaning. A question costs one model call over the
-// passages that fit; a question that none fits costs none. Run it: npm run example -- 90 [folder] [question]
+// Answers from the files of a folder. The files are read, split into passages and stored in a
+// memory that searches by meaning. A question costs one model call with the matching passages. A
+// question without matches costs nothing.
+// Run it: npm run example -- 90 [folder] [question]
 import { fileURLToPath } from "node:url";
 import { Agent, Ensemble, MemoryStore, Task } from "agentensemble";
 import { hashedBagOfWords } from "agentensemble/memory";

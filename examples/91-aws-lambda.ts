@@ -1,4 +1,5 @@
-// A team as a function of AWS Lambda behind a function URL. The program is its own Lambda: it invokes the function with the events that a URL would make.
+// A team as a function of AWS Lambda with a function URL. The program simulates Lambda: it invokes
+// the function with the events of a URL.
 // Run it: npm run example -- 91
 import { Ensemble, Task, type Principal } from "agentensemble";
 import { runHandler } from "agentensemble/http";
@@ -25,7 +26,7 @@ const runs = runHandler(team, { authenticate });
 const app = new Hono().all("/api/run/*", (context) => runs(context.req.raw));
 export const handler = handle(app);
 
-/** An event of a function URL, in the form that Lambda calls 2.0. */
+/** An event of a function URL in the payload format 2.0 of Lambda. */
 function eventOf(authorization: string): Parameters<typeof handler>[0] {
   const url = { http: { method: "POST", path: "/api/run", sourceIp: "127.0.0.1" } };
   const event = {
@@ -34,7 +35,8 @@ function eventOf(authorization: string): Parameters<typeof handler>[0] {
     requestContext: { domainName: "url.example", ...url },
     body: JSON.stringify({ question: "How do swifts sleep?" }),
   };
-  return event as unknown as Parameters<typeof handler>[0]; // Lambda gives more fields, which nothing reads
+  // Lambda adds more fields, which are not used.
+  return event as unknown as Parameters<typeof handler>[0];
 }
 
 for (const authorization of [`Bearer ${token}`, "Bearer guessed"]) {

@@ -18,14 +18,17 @@ OPENAI_BASE_URL names another server that speaks OpenAI's protocol (ANTHROPIC_BA
 
 DEBUG=1 shows the stack of an error.`;
 
-/** What the user asked for. */
+/** The options of the user. */
 export interface CommandLine {
   readonly help: boolean;
   readonly input: string;
   readonly out: string;
 }
 
-/** Reads the arguments. @throws Error for an unknown option, a blank value and more than one input. */
+/**
+ * Reads the arguments.
+ * @throws Error for an unknown option, a blank value or more than one input.
+ */
 export function readCommandLine(args: readonly string[]): CommandLine {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -1,13 +1,13 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, extname, join, resolve } from "node:path";
 
-/** A file that will be read. */
+/** A file to read. */
 export interface Document {
   readonly name: string;
   readonly path: string;
 }
 
-/** What was found in a place: the documents, and for everything else why it is left out. */
+/** The documents of an input, and the reason for each omitted file. */
 export interface Listing {
   readonly documents: readonly Document[];
   readonly skipped: readonly string[];
@@ -18,7 +18,7 @@ const MAX_DOCUMENTS = 40;
 const MAX_BYTES = 200_000;
 const NOT_TEXT = "is not a text file: it must be UTF-8 without zero bytes";
 
-/** Why a file cannot be used; `undefined` when it can. */
+/** Returns the reason why a file can't be used, or `undefined`. */
 async function problemOf(path: string): Promise<string | undefined> {
   const found = await stat(path);
   if (found.isDirectory()) return "is a folder";
@@ -30,7 +30,7 @@ async function problemOf(path: string): Promise<string | undefined> {
   return textOf(await readFile(path)) === undefined ? NOT_TEXT : undefined;
 }
 
-/** The text that bytes are; `undefined` where they are none. */
+/** Returns bytes as text, or `undefined` if they are not text. */
 function textOf(bytes: Uint8Array): string | undefined {
   if (bytes.includes(0)) return undefined;
   try {
@@ -53,8 +53,9 @@ async function filesAt(input: string): Promise<readonly string[]> {
 }
 
 /**
- * Lists the documents at `input`, a file or a folder; `except` is left out (an earlier briefing is no source).
- * @throws Error when there is nothing to read, or too much.
+ * Lists the documents at `input`, a file or a folder. Omits `except`, because an earlier briefing
+ * is not a source.
+ * @throws Error if there is nothing to read, or too much.
  */
 export async function listDocuments(input: string, except: string): Promise<Listing> {
   const documents: Document[] = [];
@@ -78,7 +79,10 @@ export async function listDocuments(input: string, except: string): Promise<List
   return { documents, skipped };
 }
 
-/** The text of a document. @throws Error when it is not text. */
+/**
+ * Returns the text of a document.
+ * @throws Error if the file is not text.
+ */
 export async function readDocument(
   { name, path }: Document,
   signal?: AbortSignal,
@@ -88,7 +92,7 @@ export async function readDocument(
   return text;
 }
 
-/** The title of a text: its first heading in Markdown, else `name`. */
+/** Returns the first Markdown heading of a text, otherwise `name`. */
 export function titleOf(text: string, name: string): string {
   return /^#{1,6}\s+(.+?)\s*#*$/m.exec(text)?.[1] ?? name;
 }

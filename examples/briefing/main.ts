@@ -1,5 +1,7 @@
-// A team reads documents and writes a briefing in which every quotation is checked against its source.
-// Run it: npm start -- [file or folder] [--out folder]     (npm start -- --help tells the rest)
+// A team reads documents and writes a briefing. Every quotation of the briefing is checked against
+// its source.
+// Run it: npm start -- [file or folder] [--out folder]
+// npm start -- --help prints all options.
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AgentEnsembleError, RunCancelledError, type EnsembleOutput } from "agentensemble";
@@ -13,7 +15,10 @@ import { counted, explain, printable, startOf } from "./terminal.js";
 /** The command that shows a trace. */
 const READ = "npx agentensemble trace show";
 
-/** Makes sure that the files can be written, before anything is spent, and removes those of an earlier run. */
+/**
+ * Checks that the files can be written, before any cost arises, and removes the files of an earlier
+ * run.
+ */
 async function prepareOutput(out: string, files: readonly string[]): Promise<void> {
   try {
     await mkdir(out, { recursive: true });
@@ -27,15 +32,15 @@ async function prepareOutput(out: string, files: readonly string[]): Promise<voi
   }
 }
 
-/** What a model that only quotes leaves undone. */
+/** The notice for a model that can only quote. */
 const NOT_DONE =
   "Not done: this model only quotes. It has summarized and compared nothing; with OPENAI_API_KEY or ANTHROPIC_API_KEY set, a model writes.";
-/** Rows of a terminal that other lines take: those of npm, the head, the total, the end. */
+/** The rows of a terminal for other lines: those of npm, the heading, the totals and the end. */
 const OTHER_ROWS = 16;
-/** Where there is no terminal: enough to see what the briefing is. */
+/** The number of rows without a terminal. */
 const ROWS_WITHOUT_TERMINAL = 12;
 
-/** The text of the briefing and what is said below it. */
+/** The text of the briefing, and the lines below it. */
 function composed(
   team: BriefingTeam,
   output: EnsembleOutput,
@@ -57,7 +62,7 @@ function composed(
   return { text, notes: notes.join("\n") };
 }
 
-/** The briefing as far as one screen shows it. */
+/** Returns the part of the briefing that fits on one screen. */
 function shown(text: string, file: string): string {
   const { isTTY, columns, rows } = process.stdout;
   const size = isTTY
@@ -106,8 +111,8 @@ async function writeBriefing({ input, out }: CommandLine, signal: AbortSignal): 
 const cancel = new AbortController();
 process.stdout.on("error", ({ code }: NodeJS.ErrnoException) =>
   code === "EPIPE" ? cancel.abort() : undefined,
-); // piped into something that has read enough
-process.once("SIGINT", () => cancel.abort()); // once: a second Ctrl-C ends the process as usual
+); // the reader of the pipe has ended
+process.once("SIGINT", () => cancel.abort()); // a second Ctrl-C ends the process as usual
 try {
   const commandLine = readCommandLine(process.argv.slice(2));
   if (commandLine.help) console.log(HELP);

@@ -1,10 +1,10 @@
-/** A text and the name under which it is cited. */
+/** A text, and the name that cites it. */
 export interface Source {
   readonly name: string;
   readonly text: string;
 }
 
-/** Words between quotation marks, and what stands in parentheses behind them. */
+/** Words in quotation marks, followed by text in parentheses. */
 export interface Quotation {
   readonly text: string;
   readonly source: string | undefined;
@@ -12,7 +12,7 @@ export interface Quotation {
 
 const QUOTATION = /(?:"([^"]+)"|“([^”]+)”)(?:\s*\(([^()]+)\))?/g;
 
-/** The quotations in a text, within each of its paragraphs: "..." (source). */
+/** Returns the quotations in a text, within each paragraph: "..." (source). */
 export function quotationsIn(text: string): readonly Quotation[] {
   return text
     .split(/\n\s*\n/)
@@ -23,12 +23,15 @@ export function quotationsIn(text: string): readonly Quotation[] {
     }));
 }
 
-/** Line breaks, Markdown's emphasis and the shape of an apostrophe may differ; no word may. */
+/** Ignores line breaks, Markdown emphasis and the shape of apostrophes. Words must be equal. */
 function normalised(text: string): string {
   return text.replace(/[*_`]/g, "").replace(/[‘’]/g, "'").replace(/\s+/g, " ").trim();
 }
 
-/** One line for each quotation that does not stand in its source, or in any source where it names none that is known. */
+/**
+ * Returns one line for each quotation that does not occur in its source. If a quotation names no
+ * known source, all sources are searched.
+ */
 export function misquotations(
   quotations: readonly Quotation[],
   sources: readonly Source[],
@@ -43,7 +46,10 @@ export function misquotations(
   });
 }
 
-/** What is wrong with a briefing: every quotation that is not in its source; or that there is none. Empty when all is well. */
+/**
+ * Returns the problems of a briefing: each quotation that is not in its source, or the absence of
+ * quotations. Returns an empty list if there are none.
+ */
 export function problemsOf(briefing: string, sources: readonly Source[]): readonly string[] {
   const quotations = quotationsIn(briefing);
   return quotations.length === 0
@@ -53,7 +59,10 @@ export function problemsOf(briefing: string, sources: readonly Source[]): readon
 
 const ITEM = /^- (?:"[^"]+"|“[^”]+”) \(([^()]+)\)$/;
 
-/** Groups a briefing that consists of quotations under the titles of their sources. Returns `undefined` for one that has text of its own. */
+/**
+ * Groups a briefing of quotations under the titles of their sources. Returns `undefined` if the
+ * briefing has other text.
+ */
 export function grouped(briefing: string, titles: ReadonlyMap<string, string>): string | undefined {
   const groups = new Map<string, string[]>();
   for (const line of briefing.split("\n").filter((text) => text.trim() !== "")) {

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { readDocument } from "./documents.js";
 import { misquotations, problemsOf, quotationsIn } from "./quotations.js";
 
-/** What the check task reports. */
+/** The result of the check task. */
 export interface CheckReport {
   readonly quotations: number;
   readonly documents: number;
@@ -33,11 +33,11 @@ const WRITE = `Write a briefing on the findings of the previous tasks, in Markdo
 Rest every point on a quotation of this form, a sentence copied word for word from the findings with its source behind it: "The sentence." (file.md)
 Use double quotation marks for nothing else. Pass over sentences that contain double quotation marks.`;
 
-/** The outcome of a check; the agent receives the problems when it tries again. */
+/** Returns the result of a check. The agent receives the problems in the next attempt. */
 const verdict = (problems: readonly string[]): GuardrailResult =>
   problems.length === 0 ? GuardrailResult.success() : GuardrailResult.failure(problems.join("\n"));
 
-/** A guardrail sees only the output that it judges, so it has to read the documents itself. */
+/** A guardrail receives only the output, so it reads the documents. */
 const sourcesOf = (
   documents: readonly Document[],
   signal: AbortSignal,
@@ -49,7 +49,7 @@ const sourcesOf = (
     })),
   );
 
-/** Plain code: no model is needed to read a file. */
+/** A handler, because reading a file needs no model. */
 export function readTask(document: Document): Task {
   return new Task({
     name: `read ${document.name}`,
@@ -58,7 +58,7 @@ export function readTask(document: Document): Task {
   });
 }
 
-/** Its only context is its own document, so prompts stay small. */
+/** The only context is the task's own document, so prompts stay small. */
 export function extractTask({ document, read }: Page): AnyTask {
   return new Task({
     name: `extract ${document.name}`,
@@ -66,7 +66,7 @@ export function extractTask({ document, read }: Page): AnyTask {
     expectedOutput: "The chosen sentences with their source.",
     agent: researcher,
     context: [read],
-    // Closed objects, because only with them can OpenAI hold a model to a schema while it writes.
+    // Closed objects, because OpenAI enforces only schemas with closed objects.
     outputType: z.strictObject({
       findings: z
         .array(z.strictObject({ quote: z.string(), source: z.literal(document.name) }))
@@ -82,7 +82,10 @@ export function extractTask({ document, read }: Page): AnyTask {
   });
 }
 
-/** The guardrail gives the writer a second and a third chance; the check task has the last word. */
+/**
+ * The guardrail allows the writer a second and a third attempt. The check task makes the final
+ * check.
+ */
 export function writeTask(pages: readonly Page[], extracts: readonly AnyTask[]): Task {
   const documents = pages.map(({ document }) => document);
   const quotesTheSources: OutputGuardrail = async ({ raw, signal }) =>
@@ -98,7 +101,7 @@ export function writeTask(pages: readonly Page[], extracts: readonly AnyTask[]):
   });
 }
 
-/** Fails when a quotation does not stand in what was read. */
+/** Fails if a quotation does not occur in the documents. */
 export function checkTask(pages: readonly Page[], briefing: Task): Task<CheckReport> {
   return new Task({
     name: "check",

@@ -6,27 +6,28 @@ import { Ensemble, type Task } from "agentensemble";
 import { consoleProgress, jsonTraceExporter } from "agentensemble/observability";
 import { checkTask, extractTask, readTask, writeTask } from "./tasks.js";
 
-/** What the team works with, and where its progress and its trace go. */
+/** The model of the team, and the outputs for its progress and trace. */
 export interface TeamOptions {
   readonly model: ModelRef;
   readonly traceFile: string;
   readonly progress?: ConsoleProgressOptions | undefined;
-  /** Added at the end, for instance `recordings(file)` of an evaluation. */
+  /** Plugins added at the end, for example `recordings(file)` of an evaluation. */
   readonly plugins?: readonly Plugin[] | undefined;
 }
 
-/** The ensemble, and the tasks whose outputs are wanted. */
+/** The ensemble, and the tasks whose outputs are used. */
 export interface BriefingTeam {
   readonly ensemble: Ensemble;
   readonly briefing: Task;
-  /** The tasks that read, by the name of their document. */
+  /** The tasks that read a document, by the name of the document. */
   readonly reads: ReadonlyMap<string, Task>;
   readonly check: Task<CheckReport>;
 }
 
 /**
- * For each document a task that reads it and one that extracts its findings, side by side; then one agent writes, and plain code checks.
- * The order follows from the `context` of the tasks.
+ * Creates two tasks for each document: one reads it, the other extracts its findings. These tasks
+ * run in parallel. Then one agent writes the briefing, and a handler checks it. The order follows
+ * from the `context` of the tasks.
  */
 export function briefingTeam(
   documents: readonly Document[],

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from "node:util";
 import { AgentEnsembleError } from "agentensemble";
 
-/** Documents, file names and models may say what they like, but not to the controls of a terminal. */
+/** Removes control characters of a terminal from documents, file names and answers of models. */
 export function printable(text: string): string {
   return stripVTControlCharacters(text).replace(/[^\P{Cc}\n\t]/gu, "");
 }
@@ -18,7 +18,7 @@ function chainOf(error: unknown): readonly Error[] {
   return chain;
 }
 
-/** What failed, why, and the advice that goes with it; with `stacks` everything there is. */
+/** Returns the failure, its causes and its hints. With `stacks`, also returns the stack traces. */
 export function explain(error: unknown, stacks: boolean): string {
   const chain = chainOf(error);
   if (chain.length === 0) return printable(String(error));
@@ -26,13 +26,16 @@ export function explain(error: unknown, stacks: boolean): string {
     return printable(chain.map(({ stack, message }) => stack ?? message).join("\ncaused by "));
   const ours = chain.filter((link) => AgentEnsembleError.isInstance(link));
   const [what = ""] = chain.map(({ message }) => message);
-  // A hint that repeats a message, and a reason that the first message holds, say nothing new.
+  // Omits a hint or a reason that repeats the message.
   const hint = ours.map((link) => link.hint ?? "").findLast((text) => text !== "");
   const why = hint ?? ours.at(-1)?.message ?? "";
   return printable(what.includes(why) ? what : `${what}\n${why}`);
 }
 
-/** The start of a text that fits into `rows` rows of `columns` columns, and the number of lines that are left out. */
+/**
+ * Returns the beginning of a text that fits into `rows` rows of `columns` columns, and the number
+ * of omitted lines.
+ */
 export function startOf(
   text: string,
   { rows, columns }: { readonly rows: number; readonly columns: number },
@@ -44,6 +47,7 @@ export function startOf(
     return used > rows;
   });
   let count = fitting < 0 ? lines.length : fitting;
-  while (count < lines.length && lines[count - 1]?.startsWith("#")) count--; // a heading alone
+  // No heading at the end.
+  while (count < lines.length && lines[count - 1]?.startsWith("#")) count--;
   return { start: lines.slice(0, count).join("\n"), left: lines.length - count };
 }

@@ -1,5 +1,7 @@
-// A chat in a web page: several users, threads, files, tools, an approval in the page. The server is killed and started again without a loss.
-// Run it: npm run chat-app -- [--port 3000] [--folder .chat]     (works without a key; with OPENAI_API_KEY it asks OpenAI)
+// A chat in a web page with several users, threads, files, tools, and an approval in the page. If
+// the server is killed and restarted, nothing is lost.
+// Run it: npm run chat-app -- [--port 3000] [--folder .chat]
+// It works without a key. With OPENAI_API_KEY, it calls OpenAI.
 import { parseArgs } from "node:util";
 import { startChat } from "./server.js";
 

@@ -4,17 +4,17 @@ import type { Step } from "agentensemble/testing";
 import type { ChosenModel } from "../support/model.js";
 import { realOrScripted } from "../support/scripted.js";
 
-/** Between the pieces of an answer. */
+/** The delay between the parts of an answer, in milliseconds. */
 const PAUSE_MS = 40;
 
-/** A real model where there is a key, else one that answers from this script. */
+/** Returns a real model if there is a key, otherwise a scripted model. */
 export function chatModel(): ChosenModel {
   const chosen = realOrScripted(stepFor);
   const { model } = chosen;
   return typeof model === "string" ? chosen : { ...chosen, model: paced(model) };
 }
 
-/** A model whose answers come piece by piece. */
+/** A model that streams its answers in parts. */
 function paced(model: ChatModel): ChatModel {
   const { provider, modelId } = model;
   return {
@@ -59,7 +59,7 @@ function inPieces(text: string): Step {
   return { chunks: text.match(/.{1,12}/gs) ?? [text] };
 }
 
-/** The text of a message, with the types of its files. */
+/** Returns the text of a message, with the types of its files. */
 function textOf({ content }: ChatMessage): string {
   if (typeof content === "string") return content;
   return content

@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-/** What a browser gets. */
+/** The files for the browser. */
 export interface PageFiles {
   readonly html: string;
   readonly script: string;
 }
 
-/** Bundles the page. Programs for production do this once, when they are built. */
+/** Bundles the page. A production program bundles its page at build time. */
 export async function pageFiles(): Promise<PageFiles> {
   const nearby = fileURLToPath(new URL("page", import.meta.url));
   const source = fileURLToPath(new URL("../../../examples/chat-app/page", import.meta.url)); // from dist

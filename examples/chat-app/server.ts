@@ -29,7 +29,7 @@ const book = tool({
   requireApproval: true,
   execute: ({ harbour }) => `The ferry to ${harbour} is booked.`,
 });
-/** The page executes it: only the browser knows. */
+/** The page executes this tool, because only the browser has the value. */
 const timeZone = clientTool({
   name: "time_zone",
   title: "Reads the time zone",
@@ -45,13 +45,13 @@ export interface RunningChat {
   close(): Promise<void>;
 }
 
-/** Serves the page and its threads on this machine. Everything is kept in a folder. */
+/** Serves the page and its threads on this machine. A folder stores all data. */
 export async function startChat(o: {
   readonly port: number;
   readonly folder: string;
 }): Promise<RunningChat> {
   const { model, name } = chatModel();
-  // Turns that wait for an approval, or that a crash interrupted, go on after a restart.
+  // After a restart, turns continue that waited for an approval or were interrupted by a crash.
   const kept = durable({ url: `file:${join(o.folder, "runs")}` });
   const chat = new Conversation({
     name: "chat",
@@ -75,7 +75,8 @@ export async function startChat(o: {
   app.get("/app.js", (context) =>
     context.body(files.script, 200, { "Content-Type": "text/javascript" }),
   );
-  // An example only: anybody may take any name. A real page asks for a password, or another service.
+  // This is only an example. A user can sign in with any name. A real page requires a password or a
+  // separate service.
   app.post("/sign-in", async (context) => {
     const { user } = z.object({ user: z.string().min(1).max(40) }).parse(await context.req.json());
     setCookie(context, "user", users.sign(user), { httpOnly: true, sameSite: "Strict" });
@@ -86,7 +87,7 @@ export async function startChat(o: {
 
   const server = serve({ fetch: app.fetch, port: o.port, hostname: "127.0.0.1" });
   await new Promise<void>((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo; // it listens on a port
+  const { port } = server.address() as AddressInfo; // the server listens on a port
   return {
     url: `http://127.0.0.1:${port}/`,
     model: name,
@@ -97,14 +98,15 @@ export async function startChat(o: {
   };
 }
 
-/** Names of users in cookies, signed with a key in the folder. */
+/** Signs the names of users in cookies with a key in the folder. */
 async function signedNames(folder: string): Promise<{
   sign(user: string): string;
   principalOf(request: Request): Principal | undefined;
 }> {
   await mkdir(folder, { recursive: true });
   const file = join(folder, "key");
-  await writeFile(file, randomBytes(32), { flag: "wx", mode: 0o600 }).catch(() => undefined); // it is there
+  // The key already exists.
+  await writeFile(file, randomBytes(32), { flag: "wx", mode: 0o600 }).catch(() => undefined);
   const key = await readFile(file);
   const signature = (user: string): Buffer => createHmac("sha256", key).update(user).digest();
   return {

@@ -13,9 +13,11 @@ import {
 
 /** Options of the workflow DELIBERATION. */
 export interface DeliberationOptions {
-  /** After this number of rounds the judge must decide. Default 3. */
+  /** After this number of rounds, the judge must decide. Default 3. */
   readonly rounds?: number;
-  /** Whether this answer of the judge is the verdict. The speakers receive any other answer next. */
+  /**
+   * Whether this answer of the judge is the verdict. The speakers receive any other answer next.
+   */
   readonly isDecided: (verdict: TaskOutput) => boolean;
 }
 
@@ -63,7 +65,10 @@ function validate(plan: Plan): void {
   refuseContext([judge], (id) => !prepared.has(id) && !speaking.has(id));
 }
 
-/** Runs tasks concurrently. The first failure stops the others, and is thrown when all have ended. */
+/**
+ * Runs tasks concurrently. The first failure stops the other tasks, and is thrown when all tasks
+ * have ended.
+ */
 async function together(
   starts: readonly ((signal: AbortSignal) => Promise<TaskOutput>)[],
 ): Promise<readonly TaskOutput[]> {
@@ -75,7 +80,9 @@ async function together(
   return settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
 }
 
-/** Runs one round: both speakers receive the statements of the last round and the judge's question. */
+/**
+ * Runs one round: both speakers receive the statements of the last round and the judge's question.
+ */
 function speak(
   run: Run,
   { speakers }: Parts,
@@ -136,7 +143,8 @@ async function deliberate(
 }
 
 /**
- * The workflow DELIBERATION. The last task judges, and the two tasks before it speak. All earlier tasks prepare: they run first, in PARALLEL.
+ * The workflow DELIBERATION. The last task judges, and the two tasks before it speak. All earlier
+ * tasks are preparation and run first, in PARALLEL.
  * @throws ValidationError for invalid options.
  */
 export function deliberationWorkflow(options: DeliberationOptions): WorkflowExecutor {

@@ -6,7 +6,7 @@ import Turndown from "turndown";
 
 /** A file of a folder as text. */
 export interface FolderDocument {
-  /** Relative to the folder. */
+  /** The path relative to the folder. */
   readonly path: string;
   readonly text: string;
 }
@@ -14,12 +14,15 @@ export interface FolderDocument {
 /** A part of a document that is small enough to be found and quoted. */
 export interface Passage {
   readonly path: string;
-  /** The headings above it, outermost first. */
+  /** The headings above the passage, outermost first. */
   readonly headings: readonly string[];
   readonly text: string;
 }
 
-/** Turns the bytes of a file into text, as Markdown where it has headings. Add others by extension: for PDF, for instance, a function around the package `unpdf`. */
+/**
+ * Converts the bytes of a file to text, with Markdown headings if there are any. Add other readers
+ * by extension. For PDF, for example, wrap the package `unpdf`.
+ */
 export type Reader = (bytes: Buffer) => string | Promise<string>;
 
 const utf8 = (bytes: Buffer): string => new TextDecoder("utf-8", { fatal: true }).decode(bytes);
@@ -31,8 +34,8 @@ const READERS: Readonly<Record<string, Reader>> = {
 };
 
 /**
- * Reads the files of a folder and its subfolders that have a reader for their extension. A file that can't be read is skipped with the reason.
- *
+ * Reads the files of a folder and its subfolders that have a reader for their extension. Skips a
+ * file that can't be read, and reports the reason.
  * @throws the error of the file system if the folder can't be listed.
  */
 export async function loadFolder(
@@ -46,7 +49,7 @@ export async function loadFolder(
   const documents: FolderDocument[] = [];
   const skipped: { path: string; reason: string }[] = [];
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile()) continue; // links are not followed: they may leave the folder
+    if (!entry.isFile()) continue; // links are not followed, because they may leave the folder
     const full = join(entry.parentPath, entry.name);
     const path = full.slice(folder.length).replace(/^[\\/]+/, "");
     const read = byExtension[extname(entry.name).toLowerCase()];
@@ -62,8 +65,8 @@ export async function loadFolder(
 }
 
 /**
- * Splits a document at its headings, and what stands under a heading at its paragraphs into passages of at most `maxTokens` (estimated). Only a paragraph that is
- * longer is cut itself; its parts overlap by a tenth.
+ * Splits a document at its headings and paragraphs into passages of at most `maxTokens`
+ * (estimated). Splits a longer paragraph into parts that overlap by a tenth.
  */
 export function passagesOf({ path, text }: FolderDocument, maxTokens = 200): readonly Passage[] {
   const passages: Passage[] = [];
@@ -77,7 +80,8 @@ export function passagesOf({ path, text }: FolderDocument, maxTokens = 200): rea
   for (const token of lexer(text)) {
     if (token.type === "heading") {
       end();
-      const { depth, text: heading } = token as { depth: number; text: string }; // by its type
+      // Guaranteed by the type.
+      const { depth, text: heading } = token as { depth: number; text: string };
       headings.length = depth - 1;
       headings[depth - 1] = heading;
       continue;

@@ -1,22 +1,22 @@
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 
-/** What a vendor answers: a document, or the events of a stream. */
+/** The answer of a vendor: a document, or the events of a stream. */
 export interface VendorReply {
   /** Default 200. */
   readonly status?: number;
   readonly document?: object;
-  /** Sent as server-sent events, one after the other. */
+  /** Sent as server-sent events, in order. */
   readonly events?: readonly object[];
 }
 
-/** A request as the vendor sees it. */
+/** A request that the vendor received. */
 export interface VendorRequest {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A vendor's API, played by a server on this machine. */
+/** A vendor's API, simulated by a server on this machine. */
 export interface LoopbackVendor {
   /** The address without a path. */
   readonly url: string;
@@ -29,13 +29,15 @@ function eventStream(events: readonly object[]): string {
     .join("");
 }
 
-/** Starts a server that gives the answers of `reply`, so that an example needs neither a key nor a network. */
+/**
+ * Starts a server that sends the answers of `reply`. An example then needs no key and no network.
+ */
 export async function playVendor(
   reply: (request: VendorRequest) => VendorReply,
 ): Promise<LoopbackVendor> {
   const server = createServer((request, response) => {
     void text(request).then((sent) => {
-      const body = JSON.parse(sent) as VendorRequest["body"]; // clients send JSON objects only
+      const body = JSON.parse(sent) as VendorRequest["body"]; // clients send only JSON objects
       const { status = 200, document = {}, events } = reply({ path: request.url ?? "", body });
       response.writeHead(status, {
         "content-type": events === undefined ? "application/json" : "text/event-stream",

@@ -1,10 +1,10 @@
 import { createServer } from "node:http";
 import { text } from "node:stream/consumers";
 
-/** By path: a page, a document, or what is made of the body that was sent. */
+/** By path: a page, a document, or a function of the request body. */
 export type Pages = Readonly<Record<string, string | ((body: string) => string)>>;
 
-/** A part of the web, played by a server on this machine. */
+/** A part of the web, simulated by a server on this machine. */
 export interface LoopbackWeb {
   readonly origin: string;
   readonly host: string;
@@ -16,7 +16,7 @@ function contentType(content: string): string {
   return content.startsWith("{") ? "application/json" : "text/plain; charset=utf-8";
 }
 
-/** Starts it, so that an example needs no network. */
+/** Starts the server. An example then needs no network. */
 export async function startWeb(pagesOf: (origin: string) => Pages): Promise<LoopbackWeb> {
   let pages: Pages = {};
   const server = createServer((request, response) => {

@@ -11,7 +11,7 @@ import type {
 } from "agentensemble";
 import { RequestConflictError } from "agentensemble";
 
-/** A request and its state: the row of a table. */
+/** A request and its state, like the row of a table. */
 interface Row {
   readonly request: WorkRequest;
   readonly acceptedAt: number;
@@ -23,7 +23,7 @@ interface Row {
   reason: string;
 }
 
-/** A queue in a map. A lease or a delay that is over is seen by the next call. */
+/** A queue in a map. The next call processes leases and delays that have ended. */
 export class MapQueue implements RequestQueue {
   readonly #rows = new Map<string, Row>();
   #tokens = 0;
@@ -53,7 +53,8 @@ export class MapQueue implements RequestQueue {
       const row = this.#of(queue, "QUEUED").find(({ until }) => until <= Date.now());
       if (row !== undefined) return this.#lease(queue, row, o.leaseMs);
       if (Date.now() >= end) return undefined;
-      await pause(10, undefined, { signal: o.signal }).catch(() => undefined); // a database would notify
+      // A database would send a notification.
+      await pause(10, undefined, { signal: o.signal }).catch(() => undefined);
     }
     return undefined;
   }
@@ -91,7 +92,7 @@ export class MapQueue implements RequestQueue {
   }
 
   async status(queue: string, requestId: string): Promise<QueueState | undefined> {
-    this.#of(queue, "LEASED"); // ends leases that are over
+    this.#of(queue, "LEASED"); // ends expired leases
     return this.#rows.get(`${queue}/${requestId}`)?.state;
   }
 
@@ -125,7 +126,7 @@ export class MapQueue implements RequestQueue {
   }
 }
 
-/** What two requests with one id must have in common. */
+/** Returns the fields that must be equal in two requests with one id. */
 function contentOf({ to, type, task, context, inputs }: WorkRequest): string {
   return JSON.stringify([to, type, task, context, inputs]);
 }
@@ -170,11 +171,11 @@ export class MapResults implements ResultStore {
   }
 }
 
-/** A subscriber that fails must not affect the others. */
+/** Isolates a failing subscriber from the other subscribers. */
 function tryCall(call: () => void): void {
   try {
     call();
   } catch {
-    // Its own affair.
+    // Errors of a subscriber are ignored.
   }
 }

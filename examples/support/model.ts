@@ -1,26 +1,27 @@
 import type { ModelRef } from "agentensemble";
 import { offline } from "agentensemble/providers/offline";
 
-/** The model that an example works with, and what to tell the user about it. */
+/** The model of an example, and a description for the user. */
 export interface ChosenModel {
   readonly model: ModelRef;
   readonly name: string;
-  /** Why this one, and what it can do. */
+  /** The source of the model, and its capabilities. */
   readonly note: string;
 }
 
-/** The models that examples, templates and pages name. A test compares them. */
+/** The models that examples, templates and pages name. A test compares these names. */
 export const MODELS = { openai: "gpt-5-mini", anthropic: "claude-sonnet-5" } as const;
 
-/** The models taken where there is a key for them and none is named, the first one first. */
+/** The models used if their key is set and no model is named, in order of precedence. */
 const BY_KEY = [
   ["OPENAI_API_KEY", `openai:${MODELS.openai}`],
   ["ANTHROPIC_API_KEY", `anthropic:${MODELS.anthropic}`],
 ] as const;
 
 /**
- * The real model that the environment names: AGENTENSEMBLE_MODEL ("openai:gpt-5", "anthropic:claude-sonnet-5"), else OpenAI's or Anthropic's where there
- * is a key. OPENAI_BASE_URL and ANTHROPIC_BASE_URL lead to other servers, such as Ollama.
+ * Returns the model that the environment names: AGENTENSEMBLE_MODEL ("openai:gpt-5",
+ * "anthropic:claude-sonnet-5"), otherwise a model of OpenAI or Anthropic if there is a key.
+ * OPENAI_BASE_URL and ANTHROPIC_BASE_URL select other servers, such as Ollama.
  */
 export function realModel(): ChosenModel | undefined {
   const named = process.env["AGENTENSEMBLE_MODEL"] ?? "";
@@ -31,7 +32,10 @@ export function realModel(): ChosenModel | undefined {
   return { model: name, name, note: `because ${key} is set; AGENTENSEMBLE_MODEL chooses another` };
 }
 
-/** A real model, else the offline one, which needs neither key nor network: it quotes up to `sentences` sentences of the text it is given. */
+/**
+ * Returns a real model, otherwise the offline model, which needs neither key nor network. The
+ * offline model quotes up to `sentences` sentences of its prompt.
+ */
 export function chooseModel(sentences: number): ChosenModel {
   const named = process.env["AGENTENSEMBLE_MODEL"] ?? "";
   const modelId = named.startsWith("offline:") ? named.slice("offline:".length) : "extractive";

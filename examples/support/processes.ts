@@ -5,7 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** One process after the other, each with the same program, a shared folder, and a word for what it does. */
+/**
+ * Runs processes one after the other, each with the same program, a shared folder, and a word that
+ * names its part.
+ */
 export function inProcesses(program: string, words: readonly string[]): void {
   const folder = mkdtempSync(join(tmpdir(), "agentensemble-"));
   try {
@@ -21,21 +24,21 @@ export function inProcesses(program: string, words: readonly string[]): void {
   }
 }
 
-/** Ends this process as a crash does: nothing is cleaned up. */
+/** Ends this process like a crash, without any cleanup. */
 export function crash(): void {
   process.kill(process.pid, "SIGKILL");
 }
 
-/** A process with the same program that serves others until it is disposed. */
+/** A process of the same program that serves other processes until it is disposed of. */
 export interface ServerProcess extends AsyncDisposable {
-  /** What it has sent when it was ready. */
+  /** The message that the process sent when it was ready. */
   readonly message: string;
 }
 
 /** Starts a process with the same program and a word, and waits for its first message. */
 export async function serverProcess(program: string, word: string): Promise<ServerProcess> {
   const child = fork(fileURLToPath(program), [word]);
-  const [message] = (await once(child, "message")) as [string]; // the programs send texts
+  const [message] = (await once(child, "message")) as [string]; // the programs send only texts
   const end = async (): Promise<void> => {
     const exited = once(child, "exit");
     child.disconnect();
@@ -44,7 +47,7 @@ export async function serverProcess(program: string, word: string): Promise<Serv
   return { message, [Symbol.asyncDispose]: end };
 }
 
-/** Runs a process with the same program and these words to its end. */
+/** Runs a process with the same program and the given words until it ends. */
 export function inProcess(program: string, ...words: readonly string[]): void {
   const args = [...process.execArgv, fileURLToPath(program), ...words];
   const { status } = spawnSync(process.execPath, args, { stdio: "inherit" });

@@ -2,7 +2,10 @@ import type { ChosenModel } from "./model.js";
 import { ScriptedModel } from "agentensemble/testing";
 import { realModel } from "./model.js";
 
-/** A real model, else one that answers from a script: for examples in which a model has to call tools or to argue. */
+/**
+ * Returns a real model, otherwise a scripted model. For examples in which a model must call tools
+ * or argue.
+ */
 export function realOrScripted(
   script: ConstructorParameters<typeof ScriptedModel>[0],
 ): ChosenModel {

@@ -11,13 +11,13 @@ import { MessageParts } from "./message-parts.js";
 interface ChatProps {
   readonly id: string;
   readonly messages: UIMessage[];
-  /** The turn in progress when the thread was loaded. */
+  /** The turn that was in progress when the thread was loaded. */
   readonly turn?: string;
-  /** A turn has ended. */
+  /** Called when a turn has ended. */
   readonly onTurn: () => void;
 }
 
-/** What a user reads of an error: the message of an answer that is JSON, else its text. */
+/** Returns the message in a JSON error, otherwise the text of the error. */
 function textOf({ message }: Error): string {
   try {
     const { error } = JSON.parse(message) as { error?: { message?: string } };
@@ -27,7 +27,7 @@ function textOf({ message }: Error): string {
   }
 }
 
-/** Comes back to one turn, and to no later one. */
+/** Resumes the given turn and no later turn. */
 function transportFor(turn = ""): DefaultChatTransport<UIMessage> {
   return new DefaultChatTransport({
     prepareReconnectToStreamRequest: ({ api, id }) => ({
@@ -43,14 +43,17 @@ export function Chat({ id, messages: stored, turn, onTurn }: ChatProps): JSX.Ele
     id,
     messages: stored,
     transport,
-    resume: turn !== undefined, // it is shown after a reload, also while it waits for an approval
+    // Shows the turn after a reload, even while it waits for an approval.
+    resume: turn !== undefined,
     sendAutomaticallyWhen: (now) =>
       lastAssistantMessageIsCompleteWithApprovalResponses(now) ||
       lastAssistantMessageIsCompleteWithToolCalls(now),
     onToolCall: ({ toolCall: { toolName, toolCallId, dynamic } }) => {
-      if (toolName !== "time_zone" || dynamic === true) return; // the server executes the others
+      // The server executes all other tools.
+      if (toolName !== "time_zone" || dynamic === true) return;
       const { timeZone: zone } = new Intl.DateTimeFormat().resolvedOptions();
-      void chat.addToolOutput({ tool: toolName, toolCallId, output: { zone } }); // not awaited: the stream goes on first
+      // Not awaited, because the stream must continue first.
+      void chat.addToolOutput({ tool: toolName, toolCallId, output: { zone } });
     },
     onFinish: onTurn,
   });
@@ -69,7 +72,7 @@ export function Chat({ id, messages: stored, turn, onTurn }: ChatProps): JSX.Ele
     setText("");
     form.reset();
   }
-  /** Ends the turn on the server; reading less of it would not. */
+  /** Ends the turn on the server. `stop()` would only stop the page from reading. */
   async function stop(): Promise<void> {
     await fetch(`/api/chat/${encodeURIComponent(id)}/stream`, { method: "DELETE" });
   }

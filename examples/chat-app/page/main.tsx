@@ -10,28 +10,30 @@ interface Thread {
   readonly updatedAt: string;
 }
 
-/** A thread that is open. The messages are those that the server has. */
+/** An open thread with the messages of the server. */
 interface OpenThread {
   readonly id: string;
   readonly messages: UIMessage[];
-  /** The turn in progress, of which the messages have the question only. */
+  /** The turn in progress. `messages` contains only its question. */
   readonly turn?: string;
 }
 
-/** The JSON of an answer; `undefined` where there is none. */
+/** Returns the JSON of a response, or `undefined` if there is none. */
 async function json<T>(path: string, init?: RequestInit): Promise<T | undefined> {
-  const answer = await fetch(path, init).catch(() => undefined); // the server is away
-  return answer?.ok === true ? ((await answer.json()) as T) : undefined; // our own server
+  const answer = await fetch(path, init).catch(() => undefined); // the server does not answer
+  // The response of our own server.
+  return answer?.ok === true ? ((await answer.json()) as T) : undefined;
 }
 
-/** The thread, new or stored; `undefined` where the server does not answer. */
+/** Returns the thread, new or stored, or `undefined` if the server does not answer. */
 async function openThread(id: string): Promise<OpenThread | undefined> {
   const answer = await fetch(`/api/chat/${encodeURIComponent(id)}`).catch(() => undefined);
   if (answer?.status === 404) return { id, messages: [] };
-  return answer?.ok === true ? ((await answer.json()) as OpenThread) : undefined; // our own server
+  // The response of our own server.
+  return answer?.ok === true ? ((await answer.json()) as OpenThread) : undefined;
 }
 
-/** When a thread was last changed, in the user's time zone. */
+/** Returns the time of the last change of a thread, in the user's time zone. */
 const timeOf = ({ updatedAt }: Thread): string =>
   new Date(updatedAt).toLocaleString([], {
     month: "short",

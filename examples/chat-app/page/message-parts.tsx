@@ -12,7 +12,7 @@ interface MessagePartsProps {
   readonly onApproval: (approvalId: string, approved: boolean) => void;
 }
 
-/** The parts of a message: texts, files, tool calls. */
+/** Shows the parts of a message: texts, files, tool calls. */
 export function MessageParts({ message, onApproval }: MessagePartsProps): JSX.Element {
   return (
     <>
@@ -71,7 +71,7 @@ function ToolCall({
   );
 }
 
-/** The input of a tool call, as `name: value`. */
+/** Returns the input of a tool call as `name: value`. */
 function inputText(input: unknown): string {
   return Object.entries(input ?? {})
     .map(([name, value]) => `${name}: ${textOf(value)}`)

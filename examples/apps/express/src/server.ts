@@ -1,4 +1,5 @@
-// An Express 5 server with a team: POST /api/run starts a run and answers with its output, or with a stream.
+// An Express 5 server with a team: POST /api/run starts a run and answers with its output, or with
+// a stream.
 import express from "express";
 import { runHandler, toNodeListener } from "agentensemble/http";
 import { authenticate, team } from "./team.js";

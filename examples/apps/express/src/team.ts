@@ -1,4 +1,5 @@
-// The team, and who may ask it. Without OPENAI_API_KEY a scripted model answers, so that the program runs without a key.
+// The team and its access control. Without OPENAI_API_KEY, a scripted model answers, so the program
+// needs no key.
 import { Ensemble, Task, type Principal } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 

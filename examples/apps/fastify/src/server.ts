@@ -1,4 +1,5 @@
-// A Fastify 5 server with a team: POST /api/run starts a run and answers with its output, or with a stream.
+// A Fastify 5 server with a team: POST /api/run starts a run and answers with its output, or with a
+// stream.
 import fastify from "fastify";
 import { runHandler, toNodeListener } from "agentensemble/http";
 import { authenticate, team } from "./team.js";
@@ -6,7 +7,7 @@ import { authenticate, team } from "./team.js";
 const app = fastify({ forceCloseConnections: true });
 const listener = toNodeListener(runHandler(team, { authenticate }));
 app.all("/api/run*", (request, reply) => {
-  reply.hijack(); // the listener sends the answer
+  reply.hijack(); // the listener sends the response
   void listener(Object.assign(request.raw, { body: request.body }), reply.raw);
 });
 

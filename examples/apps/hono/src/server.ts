@@ -1,4 +1,5 @@
-// A Hono server with a team: POST /api/run starts a run and answers with its output, or with a stream.
+// A Hono server with a team: POST /api/run starts a run and answers with its output, or with a
+// stream.
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { runHandler } from "agentensemble/http";

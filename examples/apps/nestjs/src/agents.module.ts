@@ -1,4 +1,5 @@
-// A NestJS module whose providers are the framework's tokens. A token is a symbol at run time, so that Nest takes it as the name of a provider.
+// A NestJS module whose providers are the framework's tokens. A token is a symbol at run time, so
+// it can name a provider of Nest.
 import { Inject, Injectable, Module, type OnApplicationShutdown } from "@nestjs/common";
 import { Agent, createToken, Ensemble, Task, Tokens, tool, type ChatModel } from "agentensemble";
 import { Kernel } from "agentensemble/kernel";
@@ -6,7 +7,10 @@ import { openai } from "agentensemble/providers/openai";
 import { ScriptedModel } from "agentensemble/testing";
 import { z } from "zod";
 
-/** A service of the application, as Nest makes it. Tools of the team reach it through the token `Prices`. */
+/**
+ * A service of the application, created by Nest. Tools of the team access it through the token
+ * `Prices`.
+ */
 @Injectable()
 export class PriceList {
   priceOf(item: string): number | undefined {
@@ -22,7 +26,7 @@ const lookUp = tool({
   execute: ({ item }, { run }) => ({ item, price: run.get(Prices).priceOf(item) }),
 });
 
-/** Without OPENAI_API_KEY a scripted model answers, so that the program runs without a key. */
+/** Without OPENAI_API_KEY, a scripted model answers, so the program needs no key. */
 function chooseModel(): ChatModel {
   if (process.env["OPENAI_API_KEY"] !== undefined) return openai("gpt-5-mini");
   return new ScriptedModel(({ messages }) => {
@@ -33,7 +37,9 @@ function chooseModel(): ChatModel {
   });
 }
 
-/** Binds what Nest provides in the container of a kernel, and makes the team on it. */
+/**
+ * Binds the providers of Nest in the container of a kernel, and creates the team with this kernel.
+ */
 function createTeam(prices: PriceList, model: ChatModel): Ensemble {
   const kernel = new Kernel();
   kernel.container.bind(Prices).toConstantValue(prices);

@@ -1,4 +1,5 @@
-// A NestJS 11 server with a team: POST /api/run starts a run and answers with its output, or with a stream.
+// A NestJS 11 server with a team: POST /api/run starts a run and answers with its output, or with a
+// stream.
 import "reflect-metadata";
 import { Module } from "@nestjs/common";
 import { NestFactory } from "@nestjs/core";

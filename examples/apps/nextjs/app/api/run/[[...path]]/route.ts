@@ -1,4 +1,5 @@
-// A route handler of Next.js: POST /api/run starts a run and answers with its output, or with a stream.
+// A route handler of Next.js: POST /api/run starts a run and answers with its output, or with a
+// stream.
 import { runHandler } from "agentensemble/http";
 import { authenticate, team } from "../../../../team";
 
