@@ -1,4 +1,4 @@
-// A run survives the end of its process. The first process is killed during the run. The second
+// A run outlives its process. The first process is killed during the run. The second
 // process continues the run and repeats no finished call.
 // Run it: npm run example -- 52
 import { Agent, Ensemble, Task } from "agentensemble";
