@@ -37,7 +37,7 @@ const worth = new ToolPipeline({
   ],
 });
 
-/** Policies see every step. */
+/** Policies check every step. */
 const noNails = definePlugin({
   name: "no-nails",
   apply: ({ hooks }) =>
