@@ -87,9 +87,9 @@ export class ChatTurns {
     return this.#ends.has(runId);
   }
 
-  /** Ends the turn of a run. Does nothing for other runs and without an output. */
-  async end(run: HookRun, output: EnsembleOutput | undefined): Promise<void> {
-    if (output !== undefined) await this.#ends.get(run.id)?.(run, output);
+  /** Ends the turn of a run. Returns nothing at once if the run is not that of a turn. */
+  end(run: HookRun, output: EnsembleOutput | undefined): Promise<void> | undefined {
+    return output === undefined ? undefined : this.#ends.get(run.id)?.(run, output);
   }
 }
 
