@@ -1,6 +1,6 @@
 import type { ChatModel } from "../contracts/chat-model.js";
 import type { WorkflowExecutor } from "../contracts/executors.js";
-import type { Plan, PlannedTask } from "../contracts/plan.js";
+import type { Plan } from "../contracts/plan.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { Settings } from "../engine/plan/settings.js";
 import { requireUsable } from "../contracts/model-check.js";
@@ -13,49 +13,50 @@ import { Tokens } from "../contracts/tokens.js";
  * @throws ValidationError naming the task or agent that would call the model.
  */
 export function checkModels(plan: Plan, settings: Settings, workflow: WorkflowExecutor): void {
-  for (const error of modelProblems(plan, settings, workflow)) throw error;
-}
-
-/** Yields an error for each model of a plan that can't be called. */
-export function* modelProblems(
-  plan: Plan,
-  settings: Settings,
-  workflow: WorkflowExecutor,
-): Generator<unknown> {
   const check = settings.find(Tokens.ModelCheck);
-  const checked = new Set<ChatModel>();
-  for (const [who, model] of modelsOf(plan, settings, workflow)) {
-    if (model === undefined || checked.has(model)) continue;
-    checked.add(model);
-    try {
-      requireUsable(who, model, check);
-    } catch (error) {
-      yield error;
-    }
-  }
+  visitModels(plan, settings, workflow, (model, caller) => requireUsable(caller, model, check));
 }
 
-/** Yields the models of a plan, with their callers. */
-function* modelsOf(
+/** Reports an error for each model of a plan that can't be called. */
+export function reportModelProblems(
   plan: Plan,
   settings: Settings,
   workflow: WorkflowExecutor,
-): Generator<readonly [string, ChatModel | undefined]> {
+  report: (error: unknown) => void,
+): void {
+  const check = settings.find(Tokens.ModelCheck);
+  visitModels(plan, settings, workflow, (model, caller) => {
+    try {
+      requireUsable(caller, model, check);
+    } catch (error) {
+      report(error);
+    }
+  });
+}
+
+/** Calls `visit` once for each model of a plan, with the first task or agent that would call it. */
+function visitModels(
+  plan: Plan,
+  settings: Settings,
+  workflow: WorkflowExecutor,
+  visit: (model: ChatModel, caller: string) => void,
+): void {
+  const visited = new Set<ChatModel>();
+  const meet = (model: ChatModel | undefined, caller: string): void => {
+    if (model === undefined || visited.has(model)) return;
+    visited.add(model);
+    visit(model, caller);
+  };
   const { managerModel, agents = [] } = plan.options;
   if (workflow.reads?.includes("managerModel") ?? managerModel !== undefined)
-    yield ["The manager", settings.model(undefined, { model: managerModel })];
+    meet(settings.model(undefined, { model: managerModel }), "The manager");
   for (const planned of plan.tasks)
-    for (const task of withEachAgent(planned)) yield* modelsOfTask(task, settings);
-  for (const agent of agents) yield [`Agent '${agent.role}'`, settings.model(undefined, agent)];
-}
-
-function* modelsOfTask(
-  { task, agent }: PlannedTask,
-  settings: Settings,
-): Generator<readonly [string, ChatModel | undefined]> {
-  const name = `'${task.name ?? task.description}'`;
-  if (task.handler === undefined) yield [`Task ${name}`, settings.model(task, agent)];
-  const { reflect }: AnyTask = task;
-  if (typeof reflect === "object" && reflect.model !== undefined)
-    yield [`The reflection of task ${name}`, settings.resolve(reflect.model)];
+    for (const { task, agent } of withEachAgent(planned)) {
+      const name = `'${task.name ?? task.description}'`;
+      const { handler, reflect }: AnyTask = task;
+      if (handler === undefined) meet(settings.model(task, agent), `Task ${name}`);
+      if (typeof reflect === "object" && reflect.model !== undefined)
+        meet(settings.resolve(reflect.model), `The reflection of task ${name}`);
+    }
+  for (const agent of agents) meet(settings.model(undefined, agent), `Agent '${agent.role}'`);
 }

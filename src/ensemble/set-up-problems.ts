@@ -15,7 +15,7 @@ import { createPlan } from "../engine/plan/plan.js";
 import { Settings } from "../engine/plan/settings.js";
 import { ActiveHookRun } from "../engine/run/hook-run.js";
 import { isWritableFolder } from "../util/files/writable-folder.js";
-import { modelProblems } from "./check-models.js";
+import { reportModelProblems } from "./check-models.js";
 
 /** Collects errors. */
 class Problems {
@@ -66,8 +66,9 @@ export async function setUpProblems(
   const { plan } = draft;
   problems.try("docs/concepts.md", () => shape.validate(plan, settings, workflow));
   try {
-    for (const error of modelProblems(plan, settings, workflow))
-      problems.add("docs/providers.md", error);
+    reportModelProblems(plan, settings, workflow, (error) =>
+      problems.add("docs/providers.md", error),
+    );
   } catch {
     // A model name without a provider. validate() has already reported it.
   }

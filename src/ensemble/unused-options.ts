@@ -1,3 +1,4 @@
+import type { Agent } from "../contracts/agent.js";
 import type { EnsembleOptions } from "../contracts/ensemble-options.js";
 import type { WorkflowExecutor } from "../contracts/executors.js";
 import type { PreparedRun } from "../engine/run/prepare-run.js";
@@ -6,37 +7,39 @@ import { shortTermWindow } from "../contracts/memory.js";
 import { isTool } from "../contracts/tool.js";
 import { Tokens } from "../contracts/tokens.js";
 
+const NONE: readonly string[] = Object.freeze([]);
+
 /** Returns the names of options without effect in this run, each with the reason. */
 export function unusedOptions({ draft, workflow, settings }: PreparedRun): readonly string[] {
   const { plan, unfilled } = draft;
+  return ofInputs(unfilled).concat(
+    ofTasks(plan),
+    ofMemory(plan),
+    ofAgents(plan, workflow),
+    ofWorkflow(plan.options, workflow, settings.all(Tokens.WorkflowExecutor)),
+  );
+}
+
+function ofInputs(unfilled: ReadonlySet<string>): readonly string[] {
+  if (unfilled.size === 0) return NONE;
   const names = [...unfilled].map((name) => `{${name}}`).join(", ");
-  const literal =
-    names === ""
-      ? []
-      : [
-          `Tasks made from items contain ${names}, the name of an input. Their texts are taken as they are and not filled`,
-        ];
   return [
-    ...literal,
-    ...ofTasks(plan),
-    ...ofMemory(plan),
-    ...ofAgents(plan, workflow),
-    ...ofWorkflow(plan.options, workflow, settings.all(Tokens.WorkflowExecutor)),
+    `Tasks made from items contain ${names}, the name of an input. Their texts are taken as they are and not filled`,
   ];
 }
 
 function ofTasks(plan: Plan): readonly string[] {
-  return plan.tasks.flatMap(({ task }) => {
-    if (task.agent === undefined) return [];
-    const options = [
-      ...(task.tools.length > 0 ? ["tools"] : []),
-      ...(task.maxIterations !== undefined ? ["maxIterations"] : []),
-    ];
-    return options.map(
-      (option) =>
+  const idle: string[] = [];
+  for (const { task } of plan.tasks) {
+    if (task.agent === undefined) continue;
+    const add = (option: string): unknown =>
+      idle.push(
         `Task '${task.description}' has its own agent, so its option '${option}' has no effect: set it on the agent`,
-    );
-  });
+      );
+    if (task.tools.length > 0) add("tools");
+    if (task.maxIterations !== undefined) add("maxIterations");
+  }
+  return idle;
 }
 
 /**
@@ -45,15 +48,15 @@ function ofTasks(plan: Plan): readonly string[] {
  */
 function ofAgents(plan: Plan, workflow: WorkflowExecutor): readonly string[] {
   const { agents = [], agentSynthesizer } = plan.options;
-  if (agents.length === 0 || workflow.reads === undefined) return [];
-  if (workflow.describe?.(plan).managed === true) return [];
+  if (agents.length === 0 || workflow.reads === undefined) return NONE;
+  if (workflow.describe?.(plan).managed === true) return NONE;
   const mayDelegate = plan.tasks.some(({ task, agent }) =>
     task.handler === undefined
       ? (agent?.allowDelegation ?? agentSynthesizer !== undefined) ||
         [...task.tools, ...(agent?.tools ?? [])].some((t) => isTool(t) && t.delegates === true)
       : isTool(task.handler),
   );
-  if (mayDelegate) return [];
+  if (mayDelegate) return NONE;
   const busy = new Set(plan.tasks.map(({ agent }) => agent));
   return agents
     .filter((agent) => !busy.has(agent))
@@ -65,20 +68,16 @@ function ofAgents(plan: Plan, workflow: WorkflowExecutor): readonly string[] {
 
 function ofMemory({ options, tasks }: Plan): readonly string[] {
   const { memory = {}, agents = [] } = options;
-  const idle = memory.longTermMaxResults !== undefined && memory.longTerm === undefined;
-  const windowed = new Set(
-    shortTermWindow(memory, undefined) === undefined
-      ? [...agents, ...tasks.flatMap(({ agent }) => agent ?? [])]
-      : [],
-  );
-  return [
-    ...(idle ? ["Option 'memory.longTermMaxResults' has no effect without memory.longTerm"] : []),
-    ...[...windowed].flatMap(({ role, shortTermWindow: window }) =>
-      window === undefined
-        ? []
-        : [`Option 'shortTermWindow' of agent '${role}' has no effect without memory.shortTerm`],
-    ),
-  ];
+  const idle: string[] = [];
+  if (memory.longTermMaxResults !== undefined && memory.longTerm === undefined)
+    idle.push("Option 'memory.longTermMaxResults' has no effect without memory.longTerm");
+  if (shortTermWindow(memory, undefined) !== undefined) return idle;
+  const windowed = new Set<Agent>();
+  for (const agent of agents) if (agent.shortTermWindow !== undefined) windowed.add(agent);
+  for (const { agent } of tasks) if (agent?.shortTermWindow !== undefined) windowed.add(agent);
+  for (const { role } of windowed)
+    idle.push(`Option 'shortTermWindow' of agent '${role}' has no effect without memory.shortTerm`);
+  return idle;
 }
 
 /**
@@ -90,11 +89,14 @@ function ofWorkflow(
   { name, reads: own }: WorkflowExecutor,
   workflows: readonly WorkflowExecutor[],
 ): readonly string[] {
-  if (own === undefined) return [];
+  if (own === undefined) return NONE;
+  const isIdle = (option: keyof EnsembleOptions): boolean =>
+    options[option] !== undefined && !own.includes(option);
+  if (!workflows.some(({ reads }) => reads?.some(isIdle) === true)) return NONE;
   const readers = new Map<keyof EnsembleOptions, Set<string>>();
   for (const other of workflows)
     for (const option of other.reads ?? []) {
-      if (options[option] === undefined || own.includes(option)) continue;
+      if (!isIdle(option)) continue;
       readers.set(option, (readers.get(option) ?? new Set()).add(other.name));
     }
   return [...readers].map(

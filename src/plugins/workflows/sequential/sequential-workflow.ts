@@ -20,11 +20,13 @@ function isLate(
  * @throws ValidationError if a step depends on a later one.
  */
 function checkSequence(plan: Plan): void {
+  const { tasks, loops } = plan;
+  if (loops.length === 0 && tasks.every(({ contextIds }) => contextIds.length === 0)) return;
   checkLoops(plan);
   const all = tasksById(plan);
   const done = new Set<string>();
   checkOrder(all, listTasks(plan), done);
-  for (const loop of plan.loops) {
+  for (const loop of loops) {
     const ids = bodyIds(plan, loop);
     const late = loop.context.find((task) => isLate(plan.idOf(task), all, done));
     if (late !== undefined) {
