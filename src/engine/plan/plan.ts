@@ -15,31 +15,32 @@ export interface PlanEntry extends Omit<PlannedTask, "contextIds" | "agent"> {
 export interface PlanDraft {
   readonly plan: Plan;
   readonly ids: Map<AnyTask, string>;
+  /** The index of each task in the plan, by id. */
+  readonly places: Map<string, number>;
   /** Inputs named in texts that are not templates. */
   readonly unfilled: ReadonlySet<string>;
 }
 
-/** Returns the id of every task. @throws ValidationError for a task or an id that occurs twice. */
-function checkIds(entries: readonly PlanEntry[]): Map<AnyTask, string> {
+/** Returns each task's id and index. @throws ValidationError for a task or id that occurs twice. */
+function placesOf(entries: readonly PlanEntry[]): Pick<PlanDraft, "ids" | "places"> {
   const ids = new Map<AnyTask, string>();
-  const taken = new Set<string>();
+  const places = new Map<string, number>();
   for (const { task, id } of entries) {
-    if (ids.has(task)) {
+    if (ids.has(task))
       throw new ValidationError(
         `Task '${task.name ?? task.description}' is listed twice. A task has one place in an ensemble.`,
         {
           hint: "List a copy instead: task.with({}).",
         },
       );
-    }
-    if (taken.has(id))
+    if (places.has(id))
       throw new ValidationError(
         `Duplicate task name '${id}'. Task names must be unique within an ensemble.`,
       );
-    taken.add(id);
+    places.set(id, places.size);
     ids.set(task, id);
   }
-  return ids;
+  return { ids, places };
 }
 
 /** Returns the ids of a task's context. @throws ValidationError for a task outside the ensemble. */
@@ -68,7 +69,7 @@ export function createPlan(
   inputs: Inputs | undefined,
 ): PlanDraft {
   if (entries.length === 0) throw new ValidationError("Ensemble must have at least one task");
-  const ids = checkIds(entries);
+  const { ids, places } = placesOf(entries);
   const filler = inputs === undefined ? undefined : new TextFiller(inputs);
   const tasks = entries.map((entry): PlannedTask => {
     const { id, task, group, purpose, internal, mapReduce } = entry;
@@ -93,7 +94,7 @@ export function createPlan(
     options,
     idOf: (task: AnyTask) => ids.get(task),
   });
-  return { plan, ids, unfilled: filler?.unfilled ?? NO_NAMES };
+  return { plan, ids, places, unfilled: filler?.unfilled ?? NO_NAMES };
 }
 
 /** Fills memory scopes and, if `template`, texts of an added task. @throws PromptTemplateError */

@@ -15,13 +15,14 @@ import { JsonSchemaValidators } from "../../util/schema/json-schema.js";
 
 /** Models created from names. All runs of a kernel share their connections. */
 const NamedModels = createToken<Map<string, ChatModel>>("engine/NamedModels");
+const NONE: readonly never[] = Object.freeze([]);
 const NO_VALUES: ReadonlyMap<unknown, unknown> = new Map();
 const SchemaValidators = createToken<JsonSchemaValidators>("engine/SchemaValidators");
 
 /** Looks up settings in order: run bindings, run values, ensemble options, container, defaults. */
 export class Settings {
   readonly #values = new Map<unknown, unknown>();
-  readonly #models = new Map<string, ChatModel>();
+  #models: Map<string, ChatModel> | undefined;
 
   constructor(
     readonly kernel: KernelInternals,
@@ -59,16 +60,15 @@ export class Settings {
     return value;
   }
 
-  /** Returns the container's, the ensemble's, then the run's values. Caches one array per run. */
+  /** Returns the container's, the ensemble's, then the run's values; the same array each time. */
   all<T>(token: Token<T, "many">): readonly T[] {
     const known = this.#values.get(token);
     if (known !== undefined) return known as readonly T[]; // stored under this token
     const base = this.kernel.bindings.all(token);
-    const added = [
-      ...(this.#contributed(token) as T[]),
-      ...(this.#isOwn(token) && this.own !== undefined ? this.own.getAll<T>(token) : []),
-    ];
-    const list = added.length === 0 ? base : Object.freeze([...base, ...added]);
+    const contributed = this.#contributed(token) as readonly T[];
+    const own = this.#isOwn(token) && this.own !== undefined ? this.own.getAll<T>(token) : NONE;
+    if (contributed.length === 0 && own.length === 0) return base; // the kernel caches it
+    const list = Object.freeze([...base, ...contributed, ...own]);
     this.#values.set(token, list);
     return list;
   }
@@ -88,7 +88,7 @@ export class Settings {
   resolve(ref: ModelRef): ChatModel {
     if (typeof ref !== "string") return ref;
     const cache = this.#isOwn(Tokens.ChatModelProvider)
-      ? this.#models
+      ? (this.#models ??= new Map<string, ChatModel>())
       : this.kernel.shared(NamedModels, () => new Map<string, ChatModel>());
     const known = cache.get(ref);
     if (known !== undefined) return known;
@@ -124,10 +124,10 @@ export class Settings {
   /** Returns the ensemble options' contributions to a token that collects. */
   #contributed(token: unknown): readonly unknown[] {
     const { prompts, traceExporter, delegationPolicies } = this.options;
-    if (token === Tokens.DelegationPolicy) return delegationPolicies ?? [];
+    if (token === Tokens.DelegationPolicy) return delegationPolicies ?? NONE;
     if (token === Tokens.PromptTemplates && prompts !== undefined) return [prompts];
     if (token === Tokens.TraceExporter && traceExporter !== undefined)
       return Array.isArray(traceExporter) ? traceExporter : [traceExporter];
-    return [];
+    return NONE;
   }
 }

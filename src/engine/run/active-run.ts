@@ -127,7 +127,7 @@ export class ActiveRun {
   #stopped: AgentEnsembleError | undefined;
   /** The tasks of the plan, then added tasks, and the position of each task. */
   readonly #tasks: PlannedTask[];
-  readonly #places = new Map<string, number>();
+  readonly #places: Map<string, number>;
   /** The user's objects of the tasks that the plan has copied. */
   readonly #sources = new Map<string, AnyTask>();
   readonly #children = new Map<string, number>();
@@ -157,7 +157,7 @@ export class ActiveRun {
     this.retryPolicy = settings.find(Tokens.RetryPolicy);
     this.ids = draft.ids;
     this.#tasks = [...draft.plan.tasks];
-    this.#tasks.forEach(({ id }, place) => this.#places.set(id, place));
+    this.#places = draft.places;
     for (const [source, id] of draft.ids)
       if (this.planned(id).task !== source) this.#sources.set(id, source);
     this.info = parts.views.hookRun(this, parts);
