@@ -211,7 +211,9 @@ export function executionMetrics(
     agentRole: attempts.at(-1)?.agentRole ?? "",
     metrics: metricsOf(attempts),
   }));
-  const { costEstimate: _cost, recordedCost: _recorded, ...ofTasks } = metricsOf(records);
+  const [only] = tasks;
+  const all = tasks.length === 1 && only !== undefined ? only.metrics : metricsOf(records);
+  const { costEstimate: _cost, recordedCost: _recorded, ...ofTasks } = all;
   return Object.freeze({
     tools: toolUses(records),
     ...ofTasks,

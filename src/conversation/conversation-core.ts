@@ -56,7 +56,8 @@ export interface SeenFrom {
   readonly keep: number;
 }
 
-type RequestParts = Omit<RunRequest, "runOptions" | "streaming" | "handle" | "onEvent">;
+/** The parts of the request of a run that its turn determines. */
+type TurnParts = Pick<RunRequest, "runOptions" | "streaming" | "handle" | "onEvent">;
 
 /** The common parts of all threads of a conversation. */
 export class ConversationCore {
@@ -187,7 +188,7 @@ export class ConversationCore {
   }
 
   /** Returns the request for the run of one task. */
-  requestOf(task: AnyTask): RequestParts {
+  requestOf(task: AnyTask, { runOptions, streaming, onEvent, handle }: TurnParts): RunRequest {
     return {
       kernel: this.#kernel.internals,
       options: this.#shared,
@@ -202,6 +203,10 @@ export class ConversationCore {
         warnings: unusedOptions,
       },
       inputs: {},
+      runOptions,
+      streaming,
+      onEvent,
+      handle,
     };
   }
 

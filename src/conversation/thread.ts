@@ -271,7 +271,7 @@ export class ConversationThread implements Thread {
     const given = runOptionsOf(options);
     checkRunOptions(given);
     const id = given.runId ?? this.#core.nextId("run");
-    const values = [...(given.values ?? []), ...this.#unless(given.values ?? [])];
+    const values = this.#valuesWith(given.values);
     const run = new TurnRun(
       this.#core,
       {
@@ -280,7 +280,8 @@ export class ConversationThread implements Thread {
         options: {
           ...given,
           runId: id,
-          tags: { ...given.tags, ...this.#threadTags },
+          tags:
+            given.tags === undefined ? this.#threadTags : { ...given.tags, ...this.#threadTags },
           throwOnError: false, // the turn reads the error from the output
           ...(values.length > 0 && { values }),
         },
@@ -296,9 +297,10 @@ export class ConversationThread implements Thread {
     return (this.#tags ??= threadTags(this.#place));
   }
 
-  /** Returns the values of the thread for which the turn has no value. */
-  #unless(given: readonly RunValue[]): readonly RunValue[] {
-    return this.#values.filter(({ token }) => !given.some((value) => value.token === token));
+  /** Returns the values of a turn, then those of the thread for which the turn has no value. */
+  #valuesWith(given: readonly RunValue[] = []): readonly RunValue[] {
+    const others = this.#values.filter(({ token }) => !given.some((v) => v.token === token));
+    return given.concat(others);
   }
 
   #stream(request: TurnRequest): TurnHandle {

@@ -81,6 +81,7 @@ export class TurnRun {
    */
   async execute({ agent, input, turn, listen, count, end }: TurnTask): Promise<EnsembleOutput> {
     const { options, turnOptions } = this.#place;
+    const { inputGuardrails, outputGuardrails, memory } = this.#core.taskOptions;
     const taskOptions: PlainTaskOptions<string> = {
       name: TURN_TASK,
       template: false,
@@ -88,21 +89,26 @@ export class TurnRun {
       agent,
       attachments: input.files,
       modelOptions: turnOptions.modelOptions,
-      ...this.#core.taskOptions, // disjoint from the fields above
+      inputGuardrails,
+      outputGuardrails,
+      memory,
     };
     const task = new Task(withPartLimits(taskOptions, this.#core.limits));
     this.#core.turns.add(task, turn);
     const forget = this.#core.turns.onEnd(this.runId, end);
-    const onEvent = this.#listener(listen, count);
-    const output = await executeRun({
-      ...this.#core.requestOf(task),
+    const request = this.#core.requestOf(task, {
       runOptions: options,
       streaming: this.#onEvent !== undefined,
-      ...(onEvent !== undefined && { onEvent }),
+      onEvent: this.#listener(listen, count),
       handle: this.#handle,
-    }).finally(forget);
-    if (output.error !== undefined) attach(output.error, output);
-    return output;
+    });
+    try {
+      const output = await executeRun(request);
+      if (output.error !== undefined) attach(output.error, output);
+      return output;
+    } finally {
+      forget();
+    }
   }
 
   #listener(listen: TurnTask["listen"], count: TurnTask["count"]): TurnTask["count"] {

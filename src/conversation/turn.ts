@@ -27,6 +27,7 @@ import { ToolCallViews } from "./tool-call-views.js";
 import type { TurnRun } from "./turn-run.js";
 import { KeptTurn } from "./kept-turns.js";
 import { TurnMeter } from "./turn-meter.js";
+import type { TurnQuotas } from "./turn-quotas.js";
 import {
   acceptedMessages,
   addedBy,
@@ -140,25 +141,18 @@ export class Turn {
    * ConversationStoreError.
    */
   async perform(): Promise<TurnResult> {
+    const { threadId, options } = this.#request;
+    let lock: ThreadLock | undefined;
     try {
-      return await this.#performed();
-    } finally {
-      const isOwnId = this.#request.options.runId === undefined;
-      if (!this.#hasRun && isOwnId) this.#core.giveBack(this.#run.runId);
-    }
-  }
-
-  async #performed(): Promise<TurnResult> {
-    const { threadId } = this.#request;
-    await this.#core.ready();
-    const { store } = this.#core;
-    const lock = await this.#run.whileWaiting((signal) =>
-      store.lock?.(threadId, { timeoutMs: this.#core.busyTimeoutMs, signal }),
-    );
-    try {
+      await this.#core.ready();
+      const { store } = this.#core;
+      lock = await this.#run.whileWaiting((signal) =>
+        store.lock?.(threadId, { timeoutMs: this.#core.busyTimeoutMs, signal }),
+      );
       return await this.#locked(store);
     } finally {
-      await freed(lock, threadId);
+      if (lock !== undefined) await freed(lock, threadId);
+      if (!this.#hasRun && options.runId === undefined) this.#core.giveBack(this.#run.runId);
     }
   }
 
@@ -172,7 +166,8 @@ export class Turn {
     this.#work.agentRoleAtStart = agent.role;
     const nextAgentRole =
       options.agent === undefined ? undefined : ((await before()) ?? this.#core.firstRole);
-    await this.#admit();
+    const { quotas } = this.#core;
+    if (quotas !== undefined) await this.#admit(quotas);
     const startedAt = this.#core.now();
     const start = { store, head, keep, startedAt, input, messageId, nextAgentRole };
     let ended: Promise<EndedTurn> | undefined;
@@ -184,7 +179,6 @@ export class Turn {
       });
       return turn;
     };
-    const { quotas } = this.#core;
     const meter = quotas && new TurnMeter(quotas, this.#request);
     const output = await this.#run.execute({
       agent,
@@ -207,12 +201,10 @@ export class Turn {
   }
 
   /** Counts the turn in its quotas. A turn in the journal was already counted when it began. */
-  async #admit(): Promise<void> {
-    const { quotas, journals } = this.#core;
-    if (quotas === undefined) return;
+  async #admit(quotas: TurnQuotas): Promise<void> {
     const { runId } = this.#request.options;
     if (runId !== undefined)
-      for (const runs of journals) if ((await runs.get(runId)) !== undefined) return;
+      for (const runs of this.#core.journals) if ((await runs.get(runId)) !== undefined) return;
     await this.#run.whileWaiting((signal) => quotas.admit(this.#request, signal));
   }
 

@@ -31,6 +31,8 @@ import { summarizeTurns } from "./summarize.js";
 /** The values of an agent that the loop uses, with its first prompt. */
 interface PreparedAgent extends NextAgent {
   readonly preview: PromptPreview;
+  /** A new list for each preparation. */
+  readonly head: ChatMessage[];
 }
 
 type Texts = PromptTexts<AgentTemplateName>;
@@ -64,7 +66,7 @@ export class ChatExecutor implements TaskExecutor {
       summarize: (request) => summarizeTurns(request, scope, texts),
     });
     const prepare = async (next: Agent, history: "all" | "text"): Promise<PreparedAgent> => {
-      const own = { ...call, agent: next };
+      const own = next === agent ? call : { ...call, agent: next };
       const tools = await toolsOf(next, own, scope, transfers?.toolsOf(next));
       const systemPrompt = instructionsOf(next, call, texts);
       const withTools = tools.length > 0 && history === "all";
@@ -85,8 +87,7 @@ export class ChatExecutor implements TaskExecutor {
         requestFor: (all) => requestOf(all, preview, modelOptionsOf(next, call), undefined),
       };
     };
-    const { tools, preview, head, requestFor } = await prepare(agent, "all");
-    const messages = [...head];
+    const { tools, preview, head: messages, requestFor } = await prepare(agent, "all");
     announceInput(call, agent, preview, scope);
     const request = requestFor(messages);
     const parts = { call, agent, scope, texts, tools, messages, request };

@@ -45,14 +45,22 @@ function changedFields(
   change: ThreadChange,
   kept: number,
 ): Pick<ThreadHead, "owner" | "title" | "summary" | "agentRole"> {
-  const old = head?.summary;
-  const fields = {
-    owner: change.owner ?? head?.owner,
-    title: change.title ?? head?.title,
-    summary: change.summary ?? (old !== undefined && old.upTo < kept ? old : undefined),
-    agentRole: change.agentRole ?? change.turns?.at(-1)?.agentRole ?? head?.agentRole,
+  const owner = change.owner ?? head?.owner;
+  const title = change.title ?? head?.title;
+  const summary = change.summary ?? keptSummary(head, kept);
+  const agentRole = change.agentRole ?? change.turns?.at(-1)?.agentRole ?? head?.agentRole;
+  return {
+    ...(owner !== undefined && { owner }),
+    ...(title !== undefined && { title }),
+    ...(summary !== undefined && { summary }),
+    ...(agentRole !== undefined && { agentRole }),
   };
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** Returns the summary of a thread if the thread still has all summarized turns. */
+function keptSummary(head: ThreadHead | undefined, kept: number): ThreadHead["summary"] {
+  const summary = head?.summary;
+  return summary !== undefined && summary.upTo < kept ? summary : undefined;
 }
 
 /** Returns the times of a thread. A clock that is set back does not change the order of threads. */
