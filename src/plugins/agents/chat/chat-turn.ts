@@ -87,7 +87,7 @@ export class ChatTurns {
     return this.#ends.has(runId);
   }
 
-  /** Ends the turn of a run. Returns nothing at once if the run is not that of a turn. */
+  /** Ends the turn of a run. Returns `undefined` for other runs and without an output. */
   end(run: HookRun, output: EnsembleOutput | undefined): Promise<void> | undefined {
     return output === undefined ? undefined : this.#ends.get(run.id)?.(run, output);
   }
