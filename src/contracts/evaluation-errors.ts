@@ -1,6 +1,6 @@
 import { AgentEnsembleError, type ErrorDetails } from "./errors.js";
 
-/** A dataset can't be evaluated. Thrown before any spending. */
+/** A dataset can't be evaluated. Unless the reason is `CHANGED`, thrown before any spending. */
 export class DatasetError extends AgentEnsembleError {
   /**
    * `EMPTY`: the dataset has no case. `DUPLICATE_ID`: two cases have the same id. `INVALID_CASE`: a
