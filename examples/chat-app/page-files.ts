@@ -13,7 +13,8 @@ export interface PageFiles {
 /** Bundles the page. A production program bundles its page at build time. */
 export async function pageFiles(): Promise<PageFiles> {
   const nearby = fileURLToPath(new URL("page", import.meta.url));
-  const source = fileURLToPath(new URL("../../../examples/chat-app/page", import.meta.url)); // from dist
+  // The compiled module is in dist/examples/chat-app/.
+  const source = fileURLToPath(new URL("../../../examples/chat-app/page", import.meta.url));
   const folder = existsSync(join(nearby, "main.tsx")) ? nearby : source;
   const { outputFiles } = await build({
     entryPoints: [join(folder, "main.tsx")],
