@@ -122,8 +122,8 @@ export interface ServiceOptions {
   /** Maximum number of requests in execution in this process. Default 10. */
   readonly maxConcurrentRequests?: number | undefined;
   /**
-   * Maximum number of waiting requests. Further requests are rejected with AT_CAPACITY. Default
-   * 1,000.
+   * Maximum number of waiting requests. Further requests over HTTP and A2A, from webhooks and from
+   * schedules are rejected with AT_CAPACITY. Does not apply to callers over a backend. Default 1,000.
    */
   readonly maxQueuedRequests?: number | undefined;
 }

@@ -38,13 +38,13 @@ export interface NetworkCallCache {
 export interface NetworkRequestOptions {
   /**
    * Time for which the caller waits, in milliseconds, including repetitions after connection
-   * failures. After this time, the request is cancelled. Default: 1,800,000 for tasks, 30,000 for
-   * tools.
+   * failures. After this time, a tool cancels the request, unless it continues in the background.
+   * A request without a run continues. Default: 1,800,000 for tasks, 30,000 for tools.
    */
   readonly timeoutMs?: number | undefined;
   /**
    * Time limit of the execution in milliseconds, including its wait in the queue. Default:
-   * `timeoutMs`.
+   * `timeoutMs` for a tool that waits, otherwise no limit.
    */
   readonly deadlineMs?: number | undefined;
   /** The priority of the request. Default `NORMAL`. */
