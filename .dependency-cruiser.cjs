@@ -321,7 +321,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: ["(^|/)node_modules/", "^dist/"] },
-    // Programs with separate packages, which the root does not install.
+    // Programs with separate packages. The root does not install these packages.
     exclude: { path: ["^examples/apps/", "^bench/compare/"] },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },

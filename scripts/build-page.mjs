@@ -6,8 +6,8 @@ import { basename, join } from "node:path";
 export const PAGE_FOLDER = "dist/bundle/dashboard/page";
 
 // The page uses only the lexer of marked. The package is one file that creates a parser when it is
-// loaded. Without its last statements, the bundle omits the parser, which writes HTML, and all
-// other unused code.
+// loaded. Without its last statements, the bundle omits the parser and all other unused code. The
+// parser would write HTML.
 const lexerOnly = {
   name: "lexer-only",
   setup(bundler) {

@@ -31,8 +31,8 @@ server.close();
 const EXPECTED = `2 ${specifiers.length}\nRun: npm install @toon-format/toon\n`;
 const PAGE = "a page";
 /**
- * The error of threads, which need the addresses of packages. A bundle of CommonJS can't determine
- * them.
+ * The error of threads. They need the addresses of packages, and a bundle of CommonJS can't
+ * determine them.
  */
 const NO_PAGE = "bundle to ES modules";
 

@@ -9,7 +9,7 @@ import { inTemporaryFolder, installPacked, output, root } from "./packed-project
 
 const support = (file) => JSON.stringify(`${root}dist/test/support/${file}.js`);
 
-/** Suites for the exports of the package, and for its bindings, which a plugin reads. */
+/** Suites for the exports of the package, and for its bindings. A plugin reads the bindings. */
 const SUITES = `import { MemoryStore, openai, Task, Tokens, ToolResult, tool } from "agentensemble";
 import * as suites from "agentensemble/testing";
 import { loopbackReply } from ${support("contract-replies")};

@@ -2,8 +2,8 @@
 // value and a letter. Installs bench/compare with its lock file and the packed package in a
 // temporary folder. Compiles the programs, runs each with one simulated vendor on loopback, and
 // prints calls, tokens and lines. `--write` updates the table in docs/comparison.md. The names in
-// the table of features of that page are the names in src/features.ts. Needs a build. Node.js 22,
-// which other packages need, comes from npm. Run it: npm run ci:full -- compare
+// the table of features of that page are the names in src/features.ts. Needs a build. Other
+// packages need Node.js 22, which comes from npm. Run it: npm run ci:full -- compare
 import assert from "node:assert/strict";
 import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";

@@ -2,9 +2,9 @@
 // ids that are equal in each process. Writes the end of each run to DURABLE_EXAMPLE_ENDS.
 // DURABLE_EXAMPLE is the folder of the journal. If it is not set, runs are not stored.
 // DURABLE_EXAMPLE_KILL is the number of the entry after which the process ends. Scripted models
-// answer by the number of the call, which begins again in a new process. A process that stores no
-// runs therefore writes its answers and failures to DURABLE_EXAMPLE_ANSWERS. A process with
-// DURABLE_EXAMPLE_RESUMES answers the same requests from this file.
+// answer by the number of the call. In a new process, this number begins again. A process that
+// stores no runs therefore writes its answers and failures to DURABLE_EXAMPLE_ANSWERS. A process
+// with DURABLE_EXAMPLE_RESUMES answers the same requests from this file.
 import { randomUUID } from "node:crypto";
 import { appendFileSync, readFileSync } from "node:fs";
 import {

@@ -1,6 +1,5 @@
 /**
- * The live dashboard: a web page and an API that show runs in progress. The program itself serves
- * them.
+ * The live dashboard: a web page and an API that show runs in progress. The program serves them.
  */
 export { dashboard } from "./plugins/dashboard/dashboard.js";
 export type { Dashboard } from "./plugins/dashboard/dashboard.js";

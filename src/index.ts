@@ -1,6 +1,6 @@
 /**
  * Teams of agents: the exports that most programs need. The contracts are exported first. A factory
- * with the name of a type is also exported by name, which takes precedence.
+ * with the name of a type is also exported by name. The export by name takes precedence.
  */
 export * from "./contracts/index.js";
 export type {

@@ -520,7 +520,7 @@ export function canaryCases(): readonly LabelledCase[] {
     "Zephyr 7 Quartz",
     "zephyr_7_quartz",
   ];
-  /** Spellings that the guard does not know. */
+  /** Spellings that the guard does not recognise. */
   const unknown = ["Z3phyr7Qu4rtz", "Zephyr seven Quartz"];
   const other = [
     "a zephyr from the west",

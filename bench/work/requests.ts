@@ -25,7 +25,7 @@ async function measured(work: () => Promise<unknown>): Promise<readonly [number,
 }
 
 /**
- * Returns the cost of both parts. Each consumer calls `consume`, which returns the number of its
+ * Returns the cost of both parts. Each consumer calls `consume`. The result is the number of its
  * requests.
  */
 export async function figuresOf(

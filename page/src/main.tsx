@@ -75,7 +75,7 @@ const environment: Environment = {
   openSocket: (path, protocol) => {
     const url = new URL(serverPath(path), window.location.href);
     url.protocol = url.protocol === "https:" ? "wss:" : "ws:";
-    return new WebSocket(url, protocol) as Socket; // whose events have more fields
+    return new WebSocket(url, protocol) as Socket; // its events have more fields
   },
   notifications: notificationsOf(),
   session: keepIn(() => window.sessionStorage),

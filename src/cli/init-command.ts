@@ -16,7 +16,7 @@ export interface InitArguments {
   readonly json?: boolean | undefined;
 }
 
-/** Returns the folder of the templates, which is part of the package. */
+/** Returns the folder of the templates, a part of the package. */
 function templatesFolder(folder = import.meta.dirname): string {
   const templates = join(folder, "create-agentensemble/templates");
   if (existsSync(templates)) return templates;

@@ -27,7 +27,7 @@ function shownOf(error: unknown): Shown {
   return (text) => printableText(redact(text));
 }
 
-/** Returns the hints of the chain, except those that only repeat a message. */
+/** Returns the hints of the chain. Omits hints that only repeat a message. */
 function hintsOf(chain: readonly unknown[], shown: Shown): readonly string[] {
   const messages = chain.map(messageOf);
   const hints = chain.flatMap((e) => {
@@ -41,7 +41,7 @@ function hintsOf(chain: readonly unknown[], shown: Shown): readonly string[] {
     .map(shown);
 }
 
-/** Returns the messages of the chain, except those that an outer message contains. */
+/** Returns the messages of the chain. Omits messages that an outer message contains. */
 function messagesOf(chain: readonly unknown[], shown: Shown): readonly string[] {
   const said: string[] = [];
   for (const e of chain) {

@@ -70,7 +70,7 @@ export interface AgentOptions {
   /** Logs the agent's prompts and responses at level info. Default false. */
   readonly verbose?: boolean | undefined;
   /**
-   * Number of the run's last outputs in the prompts of its tasks, in addition to those in
+   * Number of the run's last outputs in the prompts of its tasks, in addition to the outputs in
    * `context`. Needs `memory.shortTerm` of the ensemble. Default: the ensemble's window.
    */
   readonly shortTermWindow?: number | undefined;
@@ -80,7 +80,7 @@ export interface AgentOptions {
    */
   readonly allowDelegation?: boolean | undefined;
   /**
-   * The agents that may take over from this one. For each of them, the agent has a tool
+   * The agents that may take over from this agent. For each of them, this agent has a tool
    * `transfer_to_<role>`. Pass a function if agents refer to each other. Default: none.
    */
   readonly handoffs?: Handoffs | undefined;

@@ -80,7 +80,7 @@ export function withPartLimits<T extends object>(options: T, limits: PartLimits 
 
 /** Returns the limits that `withPartLimits` added. */
 export function partLimitsIn(options: object): PartLimits | undefined {
-  return (options as { readonly [PART_LIMITS]?: PartLimits })[PART_LIMITS]; // set above only
+  return (options as { readonly [PART_LIMITS]?: PartLimits })[PART_LIMITS]; // set only above
 }
 
 /**
@@ -292,7 +292,7 @@ function fromBase64(base64: string, o: AttachmentOptions = {}): MediaPart {
     throw new ValidationError(`${what} takes base64 text, got: ${typeof base64}`, {
       hint: "Letters, digits, + and /, padded with =.",
     });
-  // Checked first, so that text that is too long is not decoded.
+  // Checked first: text that is too long is not decoded.
   if (base64.length > 2 * maxBytes + 64)
     throw new ValidationError(
       `${what} must have at most ${maxBytes} bytes, got about: ${Buffer.byteLength(base64, "base64")}`,

@@ -34,8 +34,8 @@ export interface BudgetAccountRequest {
 /** A part of an account, reserved until `settle` is called. */
 export interface BudgetReservation {
   /**
-   * Counts the used amount, which may exceed the reservation, and releases the rest. Further calls
-   * have no effect, even after a failure or after the end of the lease.
+   * Counts the used amount and releases the rest. The used amount may exceed the reservation.
+   * Further calls have no effect, even after a failure or after the end of the lease.
    */
   settle(used: BudgetAmount): Awaitable<void>;
 }

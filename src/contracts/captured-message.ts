@@ -3,9 +3,9 @@ import type { PartSummary } from "./part-summary.js";
 /** A message of a model call's conversation, as kept by capture modes from STANDARD on. */
 export interface CapturedMessage {
   readonly role: "system" | "user" | "assistant" | "tool";
-  /** The text; images and files are one line each. */
+  /** The text. Each image and file is one line. */
   readonly content: string;
-  /** Requested tool calls; empty in all but assistant messages. */
+  /** Requested tool calls. Empty in all messages except assistant messages. */
   readonly toolCalls: readonly { readonly name: string; readonly arguments: string }[];
   /** The tool whose result a tool message contains. */
   readonly toolName: string | undefined;

@@ -78,9 +78,9 @@ export interface ModelOptions {
 /**
  * One request to a chat model.
  *
- * `messages` is the live conversation: later messages are added to the same list. A copy in every
- * turn would make long tool loops quadratic. To keep a request after the call, copy the list
- * (`[...messages]`).
+ * `messages` is the current conversation: later messages are added to the same list. A copy in
+ * every turn would have quadratic cost in long tool loops. To keep a request after the call, copy
+ * the list (`[...messages]`).
  */
 export interface ChatRequest extends ModelOptions {
   readonly messages: readonly ChatMessage[];
@@ -105,7 +105,7 @@ export interface Usage {
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
   readonly cachedInputTokens?: number | undefined;
-  /** Input tokens written to the vendor's cache; a part of `inputTokens`. */
+  /** Input tokens written to the vendor's cache, a part of `inputTokens`. */
   readonly cacheWriteInputTokens?: number | undefined;
   readonly reasoningTokens?: number | undefined;
 }
@@ -168,11 +168,11 @@ export interface ModelCapabilities {
    * attempt.
    */
   readonly retry?: { readonly maxAttempts: number } | undefined;
-  /** The images and files that the model accepts. Absent: unknown, so all parts are sent. */
+  /** The images and files that the model accepts. Absent: unknown. All parts are then sent. */
   readonly parts?: PartSupport | undefined;
   /**
-   * Whether the model calls no service (a replay, a stub), so that no rate limit applies to its
-   * calls. Default false.
+   * Whether the model calls no service (a replay, a stub). No rate limit then applies to its calls.
+   * Default false.
    */
   readonly exemptFromRateLimits?: boolean | undefined;
   /**
@@ -181,8 +181,8 @@ export interface ModelCapabilities {
    */
   readonly recorded?: boolean | undefined;
   /**
-   * Whether the responses have already been paid for, so that budgets reserve nothing for the
-   * calls. Default false.
+   * Whether the responses cause no further cost. Budgets then reserve nothing for the calls.
+   * Default false.
    */
   readonly exemptFromBudgets?: boolean | undefined;
 }
@@ -197,7 +197,7 @@ export interface ChatCallOptions {
  * `Tokens.ChatModel`, or pass it as `model`.
  *
  * `chat` rejects with `ModelCallError`, or with the signal's reason after an abort. `stream` is
- * optional; without `stream`, the text arrives as one token. Check an implementation with
+ * optional. Without `stream`, the text arrives as one token. Check an implementation with
  * `chatModelContract` from `agentensemble/testing`.
  */
 export interface ChatModel {
@@ -247,7 +247,7 @@ export interface ChatModelProvider {
   create(modelId: string): ChatModel;
 }
 
-/** The purpose of a model call. Every call has one, so that each cost has a cause. */
+/** The purpose of a model call. Every call has a purpose: each cost has a cause. */
 export type Purpose =
   | "task"
   | "correction"

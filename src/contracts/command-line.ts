@@ -3,7 +3,7 @@ import type { KernelDescription, Plugin } from "./plugin.js";
 import type { ExecutionTrace } from "./trace.js";
 import type { Inputs, JsonSchema } from "./types.js";
 
-/** The options of a replay; see `replayFrom`. */
+/** The options of a replay. See `replayFrom`. */
 export interface ReplayRequest {
   /** The file of a recording, or a trace of captureMode FULL. */
   readonly source: string | ExecutionTrace;
@@ -41,8 +41,8 @@ export interface CommandLineAccess {
    */
   inputNames(): readonly string[] | undefined;
   /**
-   * Returns the JSON Schema of the inputs; `undefined` without an `inputType`. Missing in older
-   * copies of the package.
+   * Returns the JSON Schema of the inputs. Returns `undefined` without an `inputType`. Missing in
+   * older copies of the package.
    */
   inputSchema?(): JsonSchema | undefined;
   /** Returns the values of the ensemble's `inputs`. Missing in older copies of the package. */

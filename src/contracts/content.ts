@@ -67,7 +67,7 @@ export type MediaPart = Exclude<ContentPart, TextPart>;
  */
 export interface ReasoningPart {
   readonly type: "reasoning";
-  /** The reasoning or its summary; empty if the vendor hides it. */
+  /** The reasoning or its summary. Empty if the vendor hides it. */
   readonly text: string;
   readonly provider: string;
   readonly modelId: string;
@@ -89,7 +89,7 @@ export interface AttachmentLimits {
   /** Limit of the number of parts of a message. Default 32. */
   readonly maxParts?: number | undefined;
   /**
-   * Accepted media types; `image/*` accepts all images. Default: `image/png`, `image/jpeg`,
+   * Accepted media types. `image/*` accepts all images. Default: `image/png`, `image/jpeg`,
    * `image/gif`, `image/webp`, `application/pdf`, `text/*`, `application/json`, `audio/wav`,
    * `audio/mpeg`.
    */

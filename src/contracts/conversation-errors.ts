@@ -27,7 +27,7 @@ export class ConversationConflictError extends AgentEnsembleError {
 }
 
 /**
- * A conversation store failed. `cause` is its error; `result` is the answer that could not be
+ * A conversation store failed. `cause` is its error. `result` is the answer that could not be
  * stored.
  */
 export class ConversationStoreError extends AgentEnsembleError {

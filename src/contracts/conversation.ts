@@ -108,7 +108,7 @@ export interface ThreadHead {
  * removed.
  */
 export interface ThreadChange {
-  /** The version that the change is based on; 0 for a new thread. */
+  /** The version on which the change is based. 0 for a new thread. */
   readonly expectedVersion: number;
   readonly keep?: number | undefined;
   readonly turns?: readonly StoredTurn[] | undefined;
@@ -120,7 +120,7 @@ export interface ThreadChange {
 }
 
 /**
- * A page of a list of threads. `next` is the `after` of the following page; absent on the last
+ * A page of a list of threads. `next` is the `after` of the following page. Absent on the last
  * page.
  */
 export interface ThreadPage {
@@ -210,7 +210,7 @@ export interface WindowInput {
 /** A request for a summary. */
 export interface SummaryRequest {
   readonly turns: readonly StoredTurn[];
-  /** The summary of earlier turns, which the new summary replaces. */
+  /** The summary of earlier turns. The new summary replaces it. */
   readonly previous?: string | undefined;
   /** The model that summarizes. Default: the model of the turn. */
   readonly model?: ModelRef | undefined;

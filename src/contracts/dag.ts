@@ -12,7 +12,7 @@ export interface AgentSummary {
 
 /** A task, or a loop, in a {@link Dag}. */
 export interface DagTask {
-  /** The task's id; `$loop:{name}` for a loop, `{graph}/{state}` for a state of a graph. */
+  /** The task's id. `$loop:{name}` for a loop, `{graph}/{state}` for a state of a graph. */
   readonly id: string;
   /** The description. In `run_planned` the template variables are filled, otherwise not. */
   readonly description: string;

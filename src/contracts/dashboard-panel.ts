@@ -1,7 +1,7 @@
 import type { Awaitable } from "./types.js";
 
 /**
- * A view of a run that a plugin adds to the dashboard. The plugin supplies data; none of its code
+ * A view of a run that a plugin adds to the dashboard. The plugin supplies data. None of its code
  * runs in the page. Contributed to `Tokens.DashboardPanel`.
  */
 export interface DashboardPanel {

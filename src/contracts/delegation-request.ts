@@ -27,7 +27,7 @@ export function checkPriority(field: string, priority: unknown): void {
 }
 
 /**
- * Checks a request, which untyped tools, plugins and taps may build from any values.
+ * Checks a request. Untyped tools, plugins and taps may build it from any values.
  * @throws ValidationError with the name of the invalid field.
  */
 export function checkRequest(request: DelegationRequest, { taskId }: DelegateOptions): void {

@@ -52,7 +52,7 @@ export interface WorkerResult {
  * policy refused, or a tap answered. A copy of the response (`{ ...response }`) keeps the result.
  */
 export function workerOf(response: DelegationResponse): WorkerResult | undefined {
-  return (response as { readonly [WORKER]?: WorkerResult })[WORKER]; // set by the engine only
+  return (response as { readonly [WORKER]?: WorkerResult })[WORKER]; // set only by the engine
 }
 
 /** A policy's verdict on a delegation. */
@@ -91,7 +91,7 @@ export interface DelegationPolicyContext {
 }
 
 /**
- * Judges a delegation between peers or in a hierarchy. Policies run in the given order; the first
+ * Judges a delegation between peers or in a hierarchy. Policies run in the given order. The first
  * refusal ends the check.
  */
 export type DelegationPolicy = (

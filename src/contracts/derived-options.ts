@@ -17,9 +17,9 @@ type Derived = EnsembleOptions & { readonly [ORIGIN]?: EnsembleOptions };
 
 /**
  * Returns options with other tasks and with the settings of an existing ensemble: model, limits,
- * memory, listeners, kernel. Omits the options that determine the tasks of the existing ensemble,
- * and `plugins`, which its kernel already has. If both ensembles use one kernel, they share
- * rate-limit windows and budgets.
+ * memory, listeners, kernel. Omits the options that determine the tasks of the existing ensemble.
+ * Also omits `plugins`, because its kernel already has them. If both ensembles use one kernel, they
+ * share rate-limit windows and budgets.
  */
 export function derivedOptions(
   options: EnsembleOptions,

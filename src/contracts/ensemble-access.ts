@@ -9,8 +9,8 @@ export interface EnsembleAccess {
   /** `EnsembleOptions.name`. */
   readonly name: string | undefined;
   /**
-   * Whether the ensemble has `shareTasks`, `shareTools`, `shareRun` or `schedules`, so that
-   * `start()` has something to serve.
+   * Whether the ensemble has `shareTasks`, `shareTools`, `shareRun` or `schedules`. Without them,
+   * `start()` has nothing to serve.
    */
   readonly isShared: boolean;
   /** Boots the kernel unless it has booted. @throws as `boot()` of the kernel. */

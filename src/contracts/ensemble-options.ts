@@ -285,7 +285,7 @@ export interface Explanation {
 }
 
 /**
- * One task of an explanation. The prompts are those of the first call. Placeholders stand for
+ * One task of an explanation. The prompts are the prompts of the first call. Placeholders stand for
  * outputs of earlier tasks and for memory entries.
  */
 export interface ExplainedTask {
@@ -295,7 +295,7 @@ export interface ExplainedTask {
   /** Whether a model creates the agent during the run. The prompt is unknown in this case. */
   readonly synthesizedByModel: boolean;
   readonly dependsOn: readonly string[];
-  /** `provider:model`; empty for a task without model calls. */
+  /** `provider:model`. Empty for a task without model calls. */
   readonly model: string;
   readonly systemPrompt: string;
   readonly userPrompt: string;

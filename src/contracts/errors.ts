@@ -12,7 +12,7 @@ type Content<Name extends string> =
 
 /** Details of every error of the framework, in addition to its message. */
 export interface ErrorDetails {
-  /** The error that caused this one. */
+  /** The error that caused this error. */
   readonly cause?: unknown;
   /** Advice: a change that solves the problem. */
   readonly hint?: string | undefined;
@@ -87,7 +87,7 @@ export class ValidationError extends AgentEnsembleError {
   }
 }
 
-/** A task failed. `cause` is the specific error; `completedTaskOutputs` are the earlier outputs. */
+/** A task failed. `cause` is the specific error. `completedTaskOutputs` are the earlier outputs. */
 export class TaskExecutionError extends AgentEnsembleError {
   readonly taskDescription: string;
   readonly agentRole: string;
@@ -135,7 +135,7 @@ export class ModelCallError extends AgentEnsembleError {
   readonly retryAfterMs?: number;
   /** The text streamed before the failure. */
   readonly partialText?: string;
-  /** Number of attempts before the error reached the caller; 1 without retries. */
+  /** Number of attempts before the error reached the caller. 1 without retries. */
   readonly attempts: number;
   constructor(
     message: string,
@@ -217,7 +217,7 @@ export class MaxIterationsExceededError extends AgentEnsembleError {
 export class PromptTemplateError extends AgentEnsembleError {
   readonly missingVariables: readonly string[];
   readonly template: string;
-  /** The name of the task with the text, else its description; absent outside of tasks. */
+  /** The name of the task with the text, else its description. Absent outside of tasks. */
   readonly task?: string;
   constructor(
     missingVariables: readonly string[],

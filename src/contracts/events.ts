@@ -64,7 +64,7 @@ export type TaskCompletedEvent = EvTask<"task_completed"> &
     readonly completedAt: string;
     readonly durationMs: number;
     readonly toolCallCount: number;
-    /** The tokens of all calls of the task; -1 if a call reported no usage. */
+    /** The tokens of all calls of the task. -1 if a call reported no usage. */
     readonly tokenCount: number;
     readonly taskOutput: TaskOutput;
   };
@@ -76,10 +76,10 @@ export type TaskFailedEvent = EvTask<"task_failed"> &
     readonly cause: AgentEnsembleError;
   };
 interface ToolCallPlace {
-  /** The id that the model assigned to the call; unique within one response of the model. */
+  /** The id that the model assigned to the call. Unique within one response of the model. */
   readonly callId: string;
   /**
-   * The number of the model call that requested the tool, as in `llm_iteration_completed`; -1 if no
+   * The number of the model call that requested the tool, as in `llm_iteration_completed`. -1 if no
    * model requested it.
    */
   readonly iteration: number;
@@ -93,7 +93,7 @@ export type ToolStartedEvent = EvTask<"tool_started"> &
     readonly toolName: string;
     /** The arguments as the model wrote them, unparsed. */
     readonly toolArguments: string;
-    /** The option `title` of the tool; absent if not set. */
+    /** The option `title` of the tool. Absent if not set. */
     readonly title?: string;
     /** The option `private` of the tool. Also true for a delegating tool without the option. */
     readonly private?: boolean;
@@ -109,7 +109,7 @@ export type ToolCalledEvent = EvTask<"tool_called"> &
     readonly taskIndex: number;
     readonly toolName: string;
     readonly toolArguments: string;
-    /** The full text of the result; `Error: ...` for a failure. */
+    /** The full text of the result. `Error: ...` for a failure. */
     readonly toolResult: string;
     readonly structuredResult: unknown;
     /** The pages and documents that the result is based on. Absent if there are none. */
@@ -338,9 +338,9 @@ export interface ObserveOptions {
    */
   readonly only?: readonly EventType[] | undefined;
   /**
-   * Called before each model call. `true` streams the call, so that its tokens become events.
-   * Default: tokens are delivered only if another option turns on streaming. The option `streaming`
-   * of the ensemble takes precedence. With `only`, the list must contain `token`.
+   * Called before each model call. `true` streams the call: its tokens become events. Default:
+   * tokens are delivered only if another option turns on streaming. The option `streaming` of the
+   * ensemble takes precedence. With `only`, the list must contain `token`.
    */
   readonly tokens?: (() => boolean) | undefined;
 }

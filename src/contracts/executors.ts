@@ -17,7 +17,7 @@ import type { Awaitable } from "./types.js";
  * `agentensemble/testing`.
  */
 export interface WorkflowExecutor {
-  /** The name for the option `workflow`; upper case by convention, for instance `DEBATE`. */
+  /** The name for the option `workflow`. Upper case by convention, for instance `DEBATE`. */
   readonly name: string;
   /**
    * The workflow-specific ensemble options that this workflow reads. A run warns about a
@@ -108,8 +108,8 @@ export interface AgentToolSource {
 /** Creates the agent for a task without an agent. Called once per task and run. */
 export interface AgentSynthesizer {
   /**
-   * Whether creating the agent requires a model call, so that the agent is not known before the
-   * run. Default false.
+   * Whether creating the agent requires a model call. The agent is then unknown before the run.
+   * Default false.
    */
   readonly usesModel?: boolean | undefined;
   synthesize(

@@ -83,7 +83,7 @@ const FIELDS = [
 const END = "__END__";
 
 /**
- * A state machine of tasks. The task of each state runs alone; the first matching edge then selects
+ * A state machine of tasks. The task of each state runs alone. The first matching edge then selects
  * the next state. Immutable.
  */
 export class Graph<S extends string = string> {

@@ -38,7 +38,7 @@ export type InputGuardrail = (input: {
 }) => Awaitable<GuardrailResult | boolean>;
 
 /**
- * Judges a task's output; `parsed` is the task's value. May return a boolean: `true` accepts,
+ * Judges a task's output. `parsed` is the task's value. May return a boolean: `true` accepts,
  * `false` refuses without a reason.
  */
 export type OutputGuardrail<T = unknown> = (output: {
@@ -60,7 +60,7 @@ export function namedGuardrail<F extends InputGuardrail | OutputGuardrail<never>
   name: string,
   fn: F,
 ): F {
-  const named = fn.bind(undefined) as F; // a separate function, so that the name can differ
+  const named = fn.bind(undefined) as F; // a separate function can have another name
   Object.defineProperty(named, "name", { value: name });
   return named;
 }

@@ -376,7 +376,7 @@ export const HOOKS: { readonly [K in keyof EnsembleHooks]: DefinitionOf<Ensemble
     lanes: AFTER,
     defaultLane: "transform",
     fields: { raw: true, parsed: true },
-    // A patch of a task's output must pass the task's schema, so it can't just replace fields.
+    // A patch of a task's output must match the task's schema. It can't only replace fields.
     merge: (call, patch) => ({ ...call, output: reviseOutput((call as Done).output, patch) }),
   },
   beforeLlmCall: {

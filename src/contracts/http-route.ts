@@ -40,8 +40,8 @@ export type Authenticate = (request: Request) => Awaitable<Principal | undefined
 export interface HttpRoute {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /**
-   * The path, which begins with `/`. A path that ends with `/*` matches every path below it. A
-   * segment `{name}` matches one segment of at most 1,000 characters. `handle` receives the decoded
+   * The path. It begins with `/`. A path that ends with `/*` matches every path below it. A segment
+   * `{name}` matches one segment of at most 1,000 characters. `handle` receives the decoded
    * segment. If several routes match, an exact path takes precedence over parameters. Parameters
    * take precedence over the longest path with `/*`.
    */

@@ -6,7 +6,7 @@ import type { Awaitable, Inputs } from "./types.js";
 
 /** A request for a service, created by an ingress from a message. */
 export interface IngressWork {
-  /** The name of a shared task or tool; `run` for the ensemble itself. */
+  /** The name of a shared task or tool. `run` for a run of the ensemble. */
   readonly task: string;
   readonly context?: string | undefined;
   readonly inputs?: Inputs | undefined;
@@ -46,7 +46,7 @@ export interface IngressPort {
 export interface Ingress {
   /** The name of the sender in requests: letters, digits, `-` and `_`. Unique in a service. */
   readonly name: string;
-  /** The routes on the listener of the service, which then needs a port. */
+  /** Returns the routes on the listener of the service. The service then needs a port. */
   routes?(port: IngressPort): readonly HttpRoute[];
   /**
    * Starts receiving messages. Called when the service is ready. Resolves with a function that ends

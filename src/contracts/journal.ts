@@ -91,7 +91,7 @@ export interface RunResult {
 /** The start data of a run. */
 export interface RunStart {
   readonly runId: string;
-  /** The name of its ensemble; `ensemble` if it has no name. */
+  /** The name of its ensemble. `ensemble` if it has no name. */
   readonly ensemble: string;
   /** The inputs of the run as JSON data. */
   readonly inputs: unknown;
@@ -171,7 +171,7 @@ export interface Claim {
    */
   readonly record: KeptRun;
   /**
-   * The entries in the order of writing; empty for a new run. See {@link JournalEntry.covers}.
+   * The entries in the order of writing. Empty for a new run. See {@link JournalEntry.covers}.
    * `append`, `renew` and `release` also accept a copy of the claim without entries.
    */
   readonly entries: readonly KeptEntry[];

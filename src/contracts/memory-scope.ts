@@ -68,7 +68,7 @@ export class MemoryScope {
   }
 
   /**
-   * Returns the scope with its name in a run. Returns itself if the name is the same in all runs.
+   * Returns the scope with its name in a run. Returns this scope if the name is equal in all runs.
    * @throws ValidationError if the function throws or returns no name.
    */
   inRun(run: RunInfo): MemoryScope {

@@ -67,7 +67,7 @@ export interface MemoryStore {
 /** Entries with the version of their scope at the time of reading. */
 export interface VersionedEntries {
   readonly entries: readonly MemoryEntry[];
-  /** The number of changes of the scope; 0 for a scope without writes. */
+  /** The number of changes of the scope. 0 for a scope without writes. */
   readonly version: number;
 }
 

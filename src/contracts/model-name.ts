@@ -57,7 +57,7 @@ function createModel(provider: ChatModelProvider, modelId: string): ChatModel {
       { cause: error },
     );
   }
-  // Checks only what the contract requires.
+  // Checks only the required members of the contract.
   if (typeof (model as ChatModel | undefined)?.chat === "function") return model as ChatModel;
   throw new PluginError(
     `Provider '${provider.name}' must make a ChatModel of '${modelId}', got: ${preview(model)}`,

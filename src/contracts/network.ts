@@ -29,7 +29,7 @@ export interface WorkRequest {
    * run.
    */
   readonly type: "TASK" | "TOOL" | "RUN";
-  /** The name of the shared task or tool; `run` for RUN. */
+  /** The name of the shared task or tool. `run` for RUN. */
   readonly task: string;
   /** The text that fills `{context}` in the descriptions of a shared task. */
   readonly context?: string | undefined;
@@ -51,8 +51,8 @@ export interface WorkRequest {
   /** The version of the shared task or tool. Default: any. */
   readonly version?: string | undefined;
   /**
-   * `forward`: the caller answers the reviews of the execution. Default: reviews are answered where
-   * the request is executed.
+   * `forward`: the caller answers the reviews of the execution. Default: reviews are answered at
+   * the executing service.
    */
   readonly reviews?: "forward" | undefined;
   readonly [field: string]: unknown;
@@ -201,13 +201,13 @@ export interface RequestQueue {
   deadLetters(queue: string): Promise<readonly DeadLetter[]>;
   /** Returns a dead letter to the queue with attempt 1. Returns false for an unknown id. */
   redrive(queue: string, requestId: string): Promise<boolean>;
-  /** Returns the state of a request; `undefined` for an unknown id. */
+  /** Returns the state of a request. Returns `undefined` for an unknown id. */
   status(queue: string, requestId: string): Promise<QueueState | undefined>;
   depth(queue: string): Promise<QueueDepth>;
   close?(): Promise<void>;
 }
 
-/** The results of requests. The first result of an id is kept; later results are refused. */
+/** The results of requests. The first result of an id is kept. Later results are refused. */
 export interface ResultStore {
   /** Stores a result for `ttlMs` milliseconds. Returns false if the id already has a result. */
   store(requestId: string, response: WorkResponse, ttlMs: number): Promise<boolean>;

@@ -45,7 +45,7 @@ export function checkMediaTypes(what: string, types: unknown): void {
   });
 }
 
-/** Returns the type of a part; `image/*` if only the address of an image is known. */
+/** Returns the type of a part. Returns `image/*` if only the address of an image is known. */
 function mediaTypeOf(part: MediaPart): string {
   const source = mediaSourceOf(part.data);
   const declared = normalMediaType(part.mediaType) ?? source.mediaType;
@@ -151,7 +151,7 @@ export function requireTakenParts(
     const place = message.role === "tool" ? "tool" : "user";
     const parts = message.role === "tool" ? message.parts : message.content;
     if (typeof parts === "string" || parts === undefined) continue;
-    const support = capabilities?.parts; // a model may look at its address to know
+    const support = capabilities?.parts; // a model may read its address for its capabilities
     if (support === undefined) return;
     for (const part of parts) {
       const problem = partProblem(part, place, support);

@@ -81,7 +81,8 @@ export class Phase {
 }
 
 /**
- * Returns all direct and indirect predecessors of `phase`. Phases are frozen, so there is no cycle.
+ * Returns all direct and indirect predecessors of `phase`. Phases are frozen: a cycle is
+ * impossible.
  */
 export function predecessorsOf(phase: Phase, found = new Set<Phase>()): ReadonlySet<Phase> {
   for (const before of phase.after) {

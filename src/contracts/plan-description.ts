@@ -20,7 +20,7 @@ export interface PlanDescription {
 
 /** A task of the plan or a loop, with the steps that precede it. */
 export interface PlanStep {
-  /** The task's id; `$loop:{name}` for a loop. */
+  /** The task's id. `$loop:{name}` for a loop. */
   readonly id: string;
   /** Ids of the steps that must end before this step begins. */
   readonly after: readonly string[];

@@ -33,7 +33,7 @@ export interface PlannedTask {
 
 /** The plan of a run: validated, immutable, created without a model call. */
 export interface Plan {
-  /** All tasks, including those of phases, loops and the graph. */
+  /** All tasks, including the tasks of phases, loops and the graph. */
   readonly tasks: readonly PlannedTask[];
   readonly phases: readonly Phase[];
   readonly loops: readonly Loop[];

@@ -55,10 +55,10 @@ export type Text = string | PromptText;
 
 /**
  * Tags a template literal that contains data from outside: prompt`Triage this ticket:
- * ${ticket.text}`. Interpolated values stay literal, even if they contain braces. In the literal's
- * own text, `{topic}` is filled from the run's inputs, and `{{topic}}` becomes `{topic}`. Strings
- * are inserted unchanged, objects as JSON, and null as an empty text. A nested PromptText keeps its
- * variables.
+ * ${ticket.text}`. Interpolated values remain literal, even if they contain braces. In the
+ * literal's own text, `{topic}` is filled from the run's inputs, and `{{topic}}` becomes `{topic}`.
+ * Strings are inserted unchanged, objects as JSON, and null as an empty text. A nested PromptText
+ * keeps its variables.
  *
  * @throws ValidationError for an interpolated value that is undefined, a function or a symbol.
  */

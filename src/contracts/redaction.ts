@@ -17,9 +17,9 @@ class Given {
 }
 
 /**
- * Adds the redactor of its run to an event as a private field, which comparisons, copies and JSON
- * omit. Every event is marked. `Object.defineProperty` would take longer than all other work for a
- * token.
+ * Adds the redactor of its run to an event as a private field. Comparisons, copies and JSON omit
+ * the field. Every event is marked. `Object.defineProperty` would take longer than all other work
+ * for a token.
  */
 class EventMark extends Given {
   readonly #redactor: Redactor;

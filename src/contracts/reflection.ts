@@ -10,7 +10,7 @@ export interface TaskReflection {
   readonly observations: readonly string[];
   readonly suggestions: readonly string[];
   readonly reflectedAt: Date;
-  /** Number of reflections on the task, including this one. */
+  /** Number of reflections on the task, including this reflection. */
   readonly runCount: number;
   /**
    * The source of the outside text that the run had read before the reflection, for instance a

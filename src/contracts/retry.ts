@@ -2,7 +2,7 @@ import type { ChatModel } from "./chat-model.js";
 import type { LlmCall } from "./hooks.js";
 
 /**
- * Decides what happens after a failed model call. Returns the delay (`delayMs`, in milliseconds)
+ * Determines the reaction to a failed model call. Returns the delay (`delayMs`, in milliseconds)
  * before the next attempt, optionally with another model. Returns `undefined` to give up. `attempt`
  * is the number of the failed attempt, from 1.
  */

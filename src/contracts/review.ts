@@ -29,7 +29,9 @@ export interface ReviewOptions {
   readonly timeoutMs?: number | undefined;
   /** The reaction to the time limit. Default EXIT_EARLY. */
   readonly onTimeout?: OnReviewTimeout | undefined;
-  /** The role that the answering person must have. Passed to the handler, which must check it. */
+  /**
+   * The role that the answering person must have. The handler receives the role and must check it.
+   */
   readonly requiredRole?: string | undefined;
 }
 
@@ -257,8 +259,8 @@ export interface ReviewResolution {
  */
 export interface ReviewStore {
   /**
-   * Stores a review and calls the listeners. If reviews are kept after the end of the process,
-   * returns the stored review of a known id, with its decision.
+   * Stores a review and calls the listeners. If reviews are kept after the process, returns the
+   * stored review of a known id, with its decision.
    * @throws ReviewError for an id that is already waiting in this process.
    */
   ask(request: Omit<ReviewRequest, "signal">): Awaitable<StoredReview>;

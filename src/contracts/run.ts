@@ -194,7 +194,7 @@ export interface RunOptions {
   readonly tags?: Readonly<Record<string, string>> | undefined;
   /** The id of the run. Default: created by the `IdGenerator`. */
   readonly runId?: string | undefined;
-  /** Bindings for this run only, which take precedence over all others. */
+  /** Bindings for this run only. They take precedence over all other bindings. */
   readonly bindings?: ((bind: BindApi) => void) | undefined;
   /** Values for this run and the runs that join it, each created by `runValue(token, value)`. They take precedence over everything except `bindings`. */
   readonly values?: readonly RunValue[] | undefined;

@@ -5,7 +5,7 @@ export const SERVICE_OPTIONS = [
 ] as const;
 
 /**
- * The pattern of names of ensembles and of shared tasks and tools, which become parts of tool
+ * The pattern of names of ensembles and of shared tasks and tools. These names become parts of tool
  * names.
  */
 export const SHARED_NAME = /^[A-Za-z0-9_-]{1,64}$/;

@@ -50,7 +50,7 @@ export type TaskHandler<T> = (ctx: TaskContext) => Awaitable<T>;
 
 /** Options of every kind of task. */
 export interface CommonTaskOptions {
-  /** The name, which becomes the id of the task. Default: `task-{position}`. */
+  /** The name. It becomes the id of the task. Default: `task-{position}`. */
   readonly name?: string | undefined;
   /**
    * The instructions. `{name}` variables are filled from the run's inputs. `{{name}}` becomes

@@ -2,9 +2,9 @@ import type { AbstractNewable } from "inversify";
 
 /**
  * Identifies a dependency. The type of a token contains the type of the bound value. At run time, a
- * token is `Symbol.for("agentensemble/" + name)`, which is equal in every copy of the package. The
- * declared type is an abstract class: no other type passes `T` through `get`, `bind` and `@inject`
- * of inversify.
+ * token is `Symbol.for("agentensemble/" + name)`, equal in every copy of the package. The declared
+ * type is an abstract class: no other type passes `T` through `get`, `bind` and `@inject` of
+ * inversify.
  */
 export type Token<T, C extends "single" | "many" = "single"> = AbstractNewable<T> & {
   readonly __cardinality?: C;
@@ -17,7 +17,7 @@ export type Token<T, C extends "single" | "many" = "single"> = AbstractNewable<T
 export function createToken<T>(name: string, cardinality: "many"): Token<T, "many">;
 export function createToken<T>(name: string, cardinality?: "single"): Token<T, "single">;
 export function createToken<T>(name: string): Token<T, "single" | "many"> {
-  // A symbol at run time, see the type.
+  // A symbol at run time. See the type.
   return Symbol.for(`agentensemble/${name}`) as unknown as Token<T>;
 }
 

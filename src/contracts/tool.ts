@@ -99,7 +99,7 @@ export interface ToolBase<I = never> {
    * result as marked data. Default false.
    */
   readonly untrusted?: boolean | undefined;
-  /** The effect of a call, for policies. Default: unknown, which policies treat like `send`. */
+  /** The effect of a call, for policies. Default: unknown. Policies treat this case like `send`. */
   readonly effect?: "read" | "write" | "send" | undefined;
   /** Returns the effect of this call. Takes precedence over `effect`. */
   effectOf?(input: I): "read" | "write" | "send";
@@ -207,7 +207,7 @@ export function tool<I>(t: Tool<I>): Tool<I> {
   return Object.freeze({ ...t, execute: t.execute });
 }
 
-/** The pattern of tool names, which every vendor accepts. */
+/** The pattern of tool names that every vendor accepts. */
 export const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 const BOOLEANS = ["private", "sequential", "requireApproval", "untrusted", "delegates"] as const;

@@ -155,9 +155,9 @@ export interface RunRecord {
   readonly warnings: readonly string[];
   readonly reports: readonly WorkflowReport[];
   readonly reviews: readonly ReviewRecord[];
-  /** The capture mode, which determines the data in the trace. */
+  /** The capture mode. It determines the data in the trace. */
   readonly capture: CaptureModeDefinition;
-  /** Removes the secrets known to the run. The record itself contains unredacted values. */
+  /** Removes the secrets known to the run. The record contains unredacted values. */
   readonly redactor: Redactor;
   /** The id of the run in a tracing system, if a tracing system is in use. */
   readonly traceId?: string | undefined;

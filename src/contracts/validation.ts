@@ -180,8 +180,8 @@ export function requireOneOf(what: string, value: unknown, allowed: readonly str
 
 /**
  * @throws ValidationError unless `value` is an instance of the class. `what` is the option. `name`
- * is the name of the class, which bundlers may rename. The hint names the mistake: an object of
- * another copy of the package, or a plain object.
+ * is the name of the class, because bundlers may rename classes. The hint names the mistake: an
+ * object of another copy of the package, or a plain object.
  */
 export function requireInstance(
   what: string,

@@ -67,7 +67,7 @@ export interface TurnGuardrails {
 }
 
 /**
- * Options of a conversation: its agent, its threads, and the options of ensembles except those that
+ * Options of a conversation: its agent, its threads, and the options of ensembles that do not
  * concern tasks.
  */
 export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {

@@ -56,7 +56,7 @@ export class KeptTurn {
   #isResumable = false;
   #endRun: ReturnType<KeptSteps["holdEnd"]> | undefined;
 
-  /** Whether a journal contains the message, so that `thread.resume()` can find the turn. */
+  /** Whether a journal contains the message. `thread.resume()` can then find the turn. */
   get isResumable(): boolean {
     return this.#isResumable;
   }

@@ -31,7 +31,7 @@ export class TurnMeter {
       this.#count(this.#quotas.amountOf([event]));
   }
 
-  /** Counts the other calls, except those of earlier executions. Never rejects. */
+  /** Counts the other calls, except calls of earlier executions. Never rejects. */
   async end(ledger: readonly UsageRecord[], earlier: readonly UsageRecord[]): Promise<void> {
     const known = new Set(earlier);
     const made = ledger.filter((usage) => isNewCall(usage) && !known.has(usage));

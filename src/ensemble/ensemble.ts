@@ -57,8 +57,8 @@ type RunParameters<In> =
 
 /**
  * A team: tasks, their agents, and a workflow. Immutable. Runs are independent and may overlap.
- * Without the option `kernel`, an ensemble creates a kernel from the standard plugins and its
- * `plugins`, which `dispose()` disposes of.
+ * Without the option `kernel`, an ensemble creates a kernel with the standard plugins and its
+ * `plugins`. `dispose()` disposes of this kernel.
  * @throws ValidationError from the constructor for invalid options. `run()` refuses other mistakes
  * before any cost arises.
  */

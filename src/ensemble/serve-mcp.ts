@@ -47,7 +47,7 @@ export function mcpServer(options: McpServingOptions): McpServer {
   return createMcpServer(
     split(true),
     portsOf(ensemble, kernelFor(given, plugins), given === undefined),
-  ); // likewise
+  ); // also the fields of that interface
 }
 
 /** The kernel of all calls. @throws ValidationError */

@@ -44,7 +44,7 @@ function ofTasks(plan: Plan): readonly string[] {
 
 /**
  * Agents that have no task and to which no agent can delegate. Empty for a workflow without
- * `reads`, which may use them in another way.
+ * `reads`, because it may use them in another way.
  */
 function ofAgents(plan: Plan, workflow: WorkflowExecutor): readonly string[] {
   const { agents = [], agentSynthesizer } = plan.options;
@@ -82,7 +82,7 @@ function ofMemory({ options, tasks }: Plan): readonly string[] {
 
 /**
  * Options that other workflows read and this workflow does not. Empty for a workflow without
- * `reads`, which may read all options.
+ * `reads`, because it may read all options.
  */
 function ofWorkflow(
   options: EnsembleOptions,

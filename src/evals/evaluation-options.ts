@@ -100,9 +100,7 @@ export interface EvaluationSettings<In = unknown, Out = unknown> {
    * models and tools, or of the source of a function.
    */
   readonly version?: string | undefined;
-  /**
-   * The capture mode of the traces of trials. Default `STANDARD`, which captures the conversations.
-   */
+  /** The capture mode of the traces of trials. Default `STANDARD`: captures the conversations. */
   readonly captureMode?: CaptureMode | undefined;
   /**
    * A folder to which the trace of each trial is written. Reports link to the traces. Default:

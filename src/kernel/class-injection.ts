@@ -81,7 +81,7 @@ function describing<T>(
   });
 }
 
-/** Returns the tokens in `static inject`; an empty list if it is not an array. */
+/** Returns the tokens in `static inject`. Returns an empty list if it is not an array. */
 function declaredBy(type: object): readonly Dependency[] {
   const { inject: declared } = type as { readonly inject?: unknown };
   return Array.isArray(declared) ? (declared as Dependency[]) : []; // checked by describe()

@@ -64,7 +64,7 @@ export class MapReduceEnsemble<I, R = string> {
     this.#final =
       strategy.kind === "adaptive" && this.#tasks.fitDirectly(items, strategy.budget)
         ? this.#addDirect(items)
-        : this.#addTree(items, (o as Templates)[TEMPLATES]); // set by `of` only
+        : this.#addTree(items, (o as Templates)[TEMPLATES]); // set only by `of`
     this.#ensemble = new Ensemble(this.#composed(ensemble));
   }
 

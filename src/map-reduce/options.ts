@@ -24,7 +24,7 @@ const DECIDED = [
   "shareTools",
   "schedules",
 ] as const;
-/** Options of a service, which only a static tree accepts. */
+/** Options of a service. Only a static tree accepts them. */
 const SERVED = [
   "spread",
   "shareRun",
@@ -121,8 +121,8 @@ export interface MapReduceOptions<I, R> extends Omit<EnsembleOptions, (typeof DE
 }
 
 /**
- * The way to create the reduces. `static`: all at once, from the number of items. `adaptive`: level
- * by level, from the size of the outputs.
+ * The way to create the reduces. `static`: all before the run, from the number of items.
+ * `adaptive`: level by level, from the size of the outputs.
  */
 export type Strategy =
   | { readonly kind: "static"; readonly chunkSize: number }

@@ -95,7 +95,7 @@ export class MapReduceTasks<I, R> {
     return total <= budget;
   }
 
-  /** Returns the task that processes all items at once. */
+  /** Returns the task that processes all items together. */
   direct(items: readonly I[]): TaskOf<R> {
     const { directAgent, directTask } = this.#options;
     const agent =

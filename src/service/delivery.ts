@@ -191,7 +191,7 @@ export class Delivery {
     const waits = RunSuspendedError.find(error) ?? RunInUseError.find(error);
     if (waits !== undefined) return { delayMs: WAITING_MS };
     const isAway = this.#stopped === undefined && isPassing(JournalError.find(error)?.cause);
-    // The journal may stay unavailable.
+    // The journal may remain unavailable.
     return isAway ? { delayMs: WAITING_MS, blame: true } : undefined;
   }
 

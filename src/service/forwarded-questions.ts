@@ -4,7 +4,7 @@ import { startClockTimer } from "../plugins/network/shared/clock-timer.js";
 
 /** Interval at which a question is published until it is answered, because messages may be lost. */
 const REPEAT_MS = 2_000;
-/** Limit of the characters of a text in a message, which may have 4 KiB. */
+/** Limit of the characters of a text in a message. A message has at most 4 KiB. */
 const MOST_QUESTION = 300;
 const MOST_OUTPUT = 600;
 

@@ -100,7 +100,7 @@ export class Intake {
         continue;
       }
       admission.leave();
-      if (!signal.aborted) this.#suspect = undefined; // another instance has it
+      if (!signal.aborted) this.#suspect = undefined; // another instance has the request
     }
   }
 

@@ -1,7 +1,7 @@
 import type { EnsembleEvent, EnsembleListener } from "../contracts/events.js";
 import type { Fields } from "../util/objects.js";
 
-/** Limit of the characters of a name in a message, which may have 4 KiB. */
+/** Limit of the characters of a name in a message. A message has at most 4 KiB. */
 const MOST_NAME = 200;
 const TASK = ["taskIndex", "totalTasks", "attempt"] as const;
 

@@ -18,7 +18,7 @@ export function addressOfOptional(specifier: string): string {
   const { resolve } = import.meta as { readonly resolve?: (name: string) => string };
   if (resolve === undefined)
     throw new Error(`a bundle of CommonJS can't look for ${specifier}: bundle to ES modules`);
-  return import.meta.resolve(specifier); // Bun needs the call on `import.meta`
+  return import.meta.resolve(specifier); // Bun requires the call on `import.meta`
 }
 
 /** Returns whether an optional package can be loaded. Loads nothing. */

@@ -12,7 +12,7 @@ export interface SavedFiltersProps {
   readonly onFilter: (filter: string) => void;
 }
 
-/** Filters stored in this browser, which can be added, applied and removed. */
+/** Filters stored in this browser. The user can add, apply and remove them. */
 export function SavedFilters({ filter, onFilter }: SavedFiltersProps): JSX.Element | null {
   const { env } = useBoard();
   const [saved, setSaved] = useState(() => savedIn(env.local.read(NAME)));

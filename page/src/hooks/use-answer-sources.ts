@@ -12,7 +12,7 @@ import { useFetched } from "./use-fetched.js";
 const MOST_RUNS = 5;
 
 /**
- * Returns the sources of answers for a run of an ensemble. Only an ensemble's own process knows its
+ * Returns the sources of answers for a run of an ensemble. Only the process of an ensemble has its
  * sources.
  */
 export function useAnswerSources(ensemble: StartableEnsemble): AnswerSources {

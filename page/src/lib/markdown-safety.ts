@@ -22,8 +22,8 @@ function firstMarkers(markers: string): string {
 }
 
 /**
- * Returns the address of a link if a browser may open it: http, https or mail; otherwise
- * `undefined`.
+ * Returns the address of a link if a browser may open it: http, https or mail. Returns `undefined`
+ * otherwise.
  */
 export function safeAddress(href: string): string | undefined {
   try {

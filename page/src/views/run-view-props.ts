@@ -1,7 +1,7 @@
 import type { OpenRun } from "../stores/open-run-store.js";
 
 /**
- * The properties of each view of a run. The state in `run.view` changes in place; each frame has a
+ * The properties of each view of a run. The state in `run.view` changes in place. Each frame has a
  * new `run`.
  */
 export interface RunViewProps {

@@ -337,7 +337,7 @@ function refusalOf(call: DelegationCall, team: Team): string | undefined {
     : `Agent not found with role '${request.agentRole}'. Available roles: [${availableWorkerRoles.join(", ")}]`;
 }
 
-/** Returns the request with the worker's spelling of the role; the same object if equal. */
+/** Returns the request with the worker's spelling of the role. Same object if equal. */
 function withRole(request: DelegationRequest, team: Team): DelegationRequest {
   const worker = team.get(canonicalRole(request.agentRole));
   return worker === undefined || worker.role === request.agentRole

@@ -4,7 +4,7 @@ import { ValidationError } from "../../contracts/errors.js";
 import { Tokens } from "../../contracts/tokens.js";
 import { knownNames } from "../../contracts/validation.js";
 
-/** Returns the run's formatter; undefined for JSON. @throws ValidationError for an unknown name. */
+/** Returns the run's formatter. `undefined`: JSON. @throws ValidationError for an unknown name. */
 export async function formatterOf(settings: Settings): Promise<ContextFormatter | undefined> {
   const { contextFormat } = settings.options;
   if (contextFormat === undefined || contextFormat === "JSON") return undefined;

@@ -23,7 +23,7 @@ export interface ToolCallProgress {
   readonly idempotencyKey: string;
 }
 
-/** Runs a tool within its time limit; delegated work has its own. Async only for async tools. */
+/** Runs a tool within its limit. Delegated work has other limits. Async only for async tools. */
 export function executeTool(
   progress: ToolCallProgress,
   tool: AnyTool,

@@ -173,7 +173,7 @@ export class ActiveRun {
     return this.#streaming === undefined ? this.events.wantsTokens() : this.#streaming !== false;
   }
 
-  /** The reason why no further task may start; `undefined` while tasks may start. */
+  /** The reason why no further task may start. `undefined` while tasks may start. */
   get stopped(): AgentEnsembleError | undefined {
     return this.#stopped ?? this.cancellation.reason;
   }

@@ -19,8 +19,9 @@ export type AutoevalsScorer = (args: {
 }>;
 
 /**
- * Creates a scorer from a scorer of the package `autoevals`, which receives `options`. Scorers of
- * that package that call models use the settings of the package. Their calls are not counted here.
+ * Creates a scorer from a scorer of the package `autoevals`. That scorer receives `options`.
+ * Scorers of that package that call models use the settings of the package. Their calls are not
+ * counted here.
  */
 export function fromAutoevals(
   scorer: AutoevalsScorer,

@@ -41,7 +41,7 @@ const OPTION_NAMES = ["name", "lane", "order", "onError", "timeoutMs"];
 /** One pass of a call through the taps. The next tap receives `call`. */
 export class Firing<P> {
   verdict: Reject | Answer<unknown> | undefined;
-  /** The error of a rejection. Created by the hook point, which knows the tap. */
+  /** The error of a rejection. Created by the hook point, with the name of the tap. */
   rejection: AgentEnsembleError | undefined;
   replaced = false;
   /** Whether the check of a changed call refused the call. */

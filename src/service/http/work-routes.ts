@@ -32,9 +32,9 @@ export interface WorkRoutesParts {
   readonly hasWebhooks: boolean;
   readonly ids: Pick<IdGenerator, "next">;
   readonly clock: Clock;
-  /** The open streams, including those of A2A. */
+  /** The open streams, including streams of A2A. */
   readonly streams: OpenStreams;
-  /** Aborts when the service stops, which ends all waits. */
+  /** Aborts when the service stops. The abort ends all waits. */
   readonly closing: AbortSignal;
 }
 

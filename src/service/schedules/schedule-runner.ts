@@ -131,7 +131,7 @@ export class ScheduleRunner {
     if (status === "FULL")
       return events.warn(`Schedule '${schedule}' was left out at ${planned}: the queue is full`);
     this.#lastMs = plannedMs;
-    if (status !== "ACCEPTED") return; // another instance was first
+    if (status !== "ACCEPTED") return; // another instance has sent the request
     events.emit({ type: "schedule_fired", schedule, requestId: this.#idOf(plannedMs), planned });
   }
 

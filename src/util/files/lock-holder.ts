@@ -7,7 +7,7 @@ export interface LockHolder {
   readonly host: string;
   /** Differs for each boot. */
   readonly boot?: string | undefined;
-  /** The namespace of the process id, which differs between containers. */
+  /** The namespace of the process id. It differs between containers. */
   readonly space?: string | undefined;
   /** Start of the process, in ticks since the boot. Distinguishes reused process ids. */
   readonly started?: string | undefined;

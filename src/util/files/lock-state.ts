@@ -10,9 +10,9 @@ import {
 
 /**
  * Returns whether a process holds the lock at `path`, as far as this can be determined without
- * waiting. A holder on another host or in another container counts as alive if its lock file is
- * recent: at most `silentMs` milliseconds old. Default of `silentMs`: no limit. `me`: this process.
- * Default: looked up.
+ * waiting. A holder on another host or in another container counts as alive while its lock file is
+ * recent. `silentMs` is the maximum age of a recent file in milliseconds. Default of `silentMs`: no
+ * limit. `me`: this process. Default: looked up.
  *
  * @throws errors of the file system.
  */

@@ -24,7 +24,7 @@ async function isThere(folder: string): Promise<boolean> {
 /**
  * Creates a folder and its missing parents, one at a time, with owner access only. Node's recursive
  * option never ends if the system creates no folder and reports a missing parent, as in `/proc`.
- * @throws Error with the folder and the reason; callers add the purpose.
+ * @throws Error with the folder and the reason. Callers add the purpose.
  */
 export async function makeFolder(path: string): Promise<void> {
   const folder = resolve(path);

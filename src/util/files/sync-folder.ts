@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 
 /**
  * Writes the entries of a folder (files created, renamed or removed) to the disk. Does nothing on
- * Windows, which has no such operation.
+ * Windows, because Windows has no such operation.
  */
 export async function syncFolder(path: string): Promise<void> {
   if (process.platform === "win32") return;

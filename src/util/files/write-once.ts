@@ -31,7 +31,9 @@ export async function writeFileOnce(path: string, text: string): Promise<boolean
   }
 }
 
-/** For file systems without hard links. A reader may see a part of the text for a moment. */
+/**
+ * For file systems without hard links. A reader may receive a part of the text during the write.
+ */
 async function writeExclusively(path: string, text: string): Promise<boolean> {
   try {
     const file = await open(path, "wx", 0o600);

@@ -1,4 +1,4 @@
-/** Keys that give access to prototypes, which all objects share. */
+/** Keys that give access to prototypes. All objects share prototypes. */
 const REFUSED: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 const SUSPECT = /__proto__|constructor|prototype|\\u/;
 

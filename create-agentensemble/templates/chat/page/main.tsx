@@ -8,7 +8,7 @@ import {
 import { useState, type FormEvent, type JSX } from "react";
 import { createRoot } from "react-dom/client";
 
-/** The id of the thread stands in the address, so that a reload shows the same one. */
+/** The address contains the id of the thread: a reload shows the same thread. */
 function threadId(): string {
   if (location.hash === "") location.hash = crypto.randomUUID();
   return location.hash.slice(1);
@@ -25,7 +25,7 @@ async function storedThread(id: string): Promise<Thread> {
   return response.ok ? ((await response.json()) as Thread) : { messages: [] };
 }
 
-/** Returns to this turn after a reload, even if it has ended meanwhile. */
+/** Continues the turn after a reload, even if the turn has ended. */
 function transportFor(turn = ""): DefaultChatTransport<UIMessage> {
   return new DefaultChatTransport({
     prepareReconnectToStreamRequest: ({ api, id }) => ({ api: `${api}/${id}/stream?turn=${turn}` }),
@@ -86,7 +86,7 @@ interface ToolProps {
   readonly answer: (approvalId: string, approved: boolean) => void;
 }
 
-/** A tool call: its title, its result, and the question where it needs an approval. */
+/** A tool call: its title, its result, and the question if it needs an approval. */
 function Tool({ call, answer }: ToolProps): JSX.Element {
   return (
     <div className="tool">

@@ -41,7 +41,7 @@ const ACTIONS: readonly RunAction[] = [
   "remove",
 ];
 
-/** The user's actions on the run, except those with a button in the tool bar. */
+/** The user's actions on the run without a button in the tool bar. */
 export function ActionsPanel({ run, taskId }: ActionsPanelProps): JSX.Element {
   const path = `/api/runs/${encodeURIComponent(run.runId)}`;
   const { state, may, reload } = useRunActions(run);
