@@ -8,7 +8,7 @@ interface ConflictDetails extends ErrorDetails {
 
 /**
  * A thread has changed since it was read: another turn was stored, or the thread was deleted.
- * `result` is the answer that could not be stored.
+ * `result` is the answer that could not be stored; absent if there was no answer.
  */
 export class ConversationConflictError extends AgentEnsembleError {
   readonly threadId: string;

@@ -108,8 +108,8 @@ export interface EvaluationSettings<In = unknown, Out = unknown> {
    */
   readonly traces?: string | undefined;
   /**
-   * Limit of the number of cases whose outputs the result contains. Statistics include all cases.
-   * Default 10,000.
+   * Limit of the number of cases whose outputs the result contains. The means include all cases.
+   * The comparison with a baseline includes only these cases. Default 10,000.
    */
   readonly keepCases?: number | undefined;
   readonly onProgress?: ((progress: EvaluationProgress) => void) | undefined;
