@@ -123,7 +123,7 @@ export interface ServiceOptions {
   readonly maxConcurrentRequests?: number | undefined;
   /**
    * Maximum number of waiting requests. Further requests over HTTP and A2A, from webhooks and from
-   * schedules are rejected with AT_CAPACITY. Does not apply to callers over a backend. Default 1,000.
+   * schedules are rejected with AT_CAPACITY. Callers over a backend have no limit. Default 1,000.
    */
   readonly maxQueuedRequests?: number | undefined;
 }

@@ -32,8 +32,9 @@ export interface McpServingSettings {
    */
   readonly maxMessageBytes?: number | undefined;
   /**
-   * Called with errors outside of calls, such as invalid messages and broken connections. Default:
-   * such errors are ignored.
+   * Called with the error of each call that fails in its tool or task, and with errors outside of
+   * calls, such as invalid messages and broken connections. Not called for invalid arguments, and
+   * for refused or cancelled calls. Default: these errors are ignored.
    */
   readonly onError?: ((error: Error) => void) | undefined;
 }
