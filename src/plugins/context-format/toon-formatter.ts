@@ -63,7 +63,7 @@ class ToonFormatter implements ContextFormatter {
     return toon;
   }
 
-  /** Returns the value as TOON; `undefined` if decoding does not return an equal value. */
+  /** Returns the value as TOON. Returns `undefined` if decoding does not return an equal value. */
   #encoded(value: unknown): string | undefined {
     try {
       const json: unknown = JSON.parse(JSON.stringify(value));

@@ -18,7 +18,7 @@ export type AlertReason = "failed" | "over-budget" | "waiting";
 export interface AlertOptions {
   /** An `https` or `http` URL. Its host must have a public address, unless `allow` names it. */
   readonly url: string;
-  /** The secret that signs the messages; at least 16 characters. */
+  /** The secret that signs the messages, with at least 16 characters. */
   readonly secret: string;
   /** The reasons for which alerts are sent. Default: all. */
   readonly on?: readonly AlertReason[] | undefined;

@@ -225,7 +225,7 @@ export class Board {
     this.#kernels.delete(events);
   }
 
-  /** Whether a run is in progress in this process. */
+  /** Returns whether a run is in progress in this process. */
   isRunning(runId: string): boolean {
     return this.#running.has(runId);
   }

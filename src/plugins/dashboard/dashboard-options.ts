@@ -37,7 +37,10 @@ export type DashboardRole = Exclude<PrincipalRole, "caller">;
 export interface DashboardUser {
   readonly name: string;
   readonly role: DashboardRole;
-  /** Values of `requiredRole` whose reviews the user may answer; `"*"` for all. Default: none. */
+  /**
+   * Values of `requiredRole` whose reviews the user may answer. `"*"` stands for all. Default:
+   * none.
+   */
   readonly reviewRoles?: readonly string[] | undefined;
   /** The token with which the user signs in. */
   readonly token: string;
@@ -46,7 +49,7 @@ export interface DashboardUser {
 /** Options of `dashboard`. */
 export interface DashboardOptions {
   /**
-   * The port. 0 selects a free port. `false`: the dashboard does not listen; see
+   * The port. 0 selects a free port. With `false`, the dashboard does not listen. See
    * `Dashboard.handler`. Default 7329.
    */
   readonly port?: number | false | undefined;

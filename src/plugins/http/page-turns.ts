@@ -31,7 +31,7 @@ export class PageTurns {
   readonly #resuming = new Map<string, Promise<PageTurn | undefined>>();
 
   /**
-   * By thread: the run of the turn that pages received without its answer. `pages` is the number of
+   * The run of the turn that pages received without its answer, by thread. `pages` is the number of
    * pages that have not requested its stream.
    */
   readonly #shown = new Map<string, { readonly run: StartedRun; readonly pages: number }>();

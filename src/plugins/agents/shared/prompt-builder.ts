@@ -4,7 +4,7 @@ import type { AgentTemplateName } from "./agent-prompts.js";
 import type { Inputs } from "../../../contracts/types.js";
 import { Agent } from "../../../contracts/agent.js";
 
-/** Formats a value for a prompt, with `text` as its default form; see `TaskScope.format`. */
+/** Formats a value for a prompt, with `text` as its default form. See `TaskScope.format`. */
 type Format = (value: unknown, text: string) => string;
 const asItIs: Format = (_, text) => text;
 

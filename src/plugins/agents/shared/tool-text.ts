@@ -94,7 +94,7 @@ function thrownText(error: unknown): string {
     : messageOf(error);
 }
 
-/** Returns the first `limit` characters and a note of the full length; -1 for no limit. */
+/** Returns the first `limit` characters and a note of the full length. -1 means no limit. */
 function truncate(text: string, limit: number, texts: ToolTexts): string {
   return limit < 0 || text.length <= limit
     ? text

@@ -41,7 +41,10 @@ const ROLE_OF_VERB: ReadonlyMap<string, string> = new Map(
 /** The number of words at the beginning of a description that the role depends on. */
 const WORDS_READ = 8;
 
-/** Returns the role for the first known verb among the first words; `Agent` if there is none. */
+/**
+ * Returns the role for the first known verb among the first words. Returns `Agent` if there is
+ * none.
+ */
 export function roleFor(description: string): string {
   for (const word of description.trim().split(/\s+/, WORDS_READ)) {
     const role = ROLE_OF_VERB.get(word.toLowerCase().replace(/[^a-z]/g, ""));

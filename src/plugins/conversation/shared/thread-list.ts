@@ -6,7 +6,7 @@ import { checkThreadQuery } from "./checks.js";
 /** The position of a thread in a list: the time of its last change, and its id. */
 export type ThreadPlace = readonly [updatedAt: string, id: string];
 
-/** Compares positions; the most recently changed thread comes first. */
+/** Compares positions. The most recently changed thread comes first. */
 function comparePlaces([atA, idA]: ThreadPlace, [atB, idB]: ThreadPlace): number {
   if (atA !== atB) return atA < atB ? 1 : -1;
   if (idA === idB) return 0;

@@ -43,7 +43,7 @@ export interface SummaryWindowOptions {
   readonly maxWords?: number | undefined;
 }
 
-/** Selects the last `n` turns; with a step, up to `n + step - 1` turns. */
+/** Selects the last `n` turns. With a step, selects up to `n + step - 1` turns. */
 export function lastTurns(n: number, o: LastTurnsOptions = {}): WindowPolicy {
   requireInteger("WindowPolicy.lastTurns n", n ?? Number.NaN, 1);
   checkOptions("WindowPolicy.lastTurns", o, ["step"]);
@@ -69,7 +69,7 @@ export function allTurns(): WindowPolicy {
   };
 }
 
-/** Selects the last turns that fit into `max` tokens; at least one. */
+/** Selects the last turns that fit into `max` tokens, at least one. */
 export function tokenBudget(max: number): WindowPolicy {
   requireInteger("WindowPolicy.tokens max", max ?? Number.NaN, 1);
   return {

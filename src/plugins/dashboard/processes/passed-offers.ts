@@ -18,7 +18,7 @@ interface PassedOffer {
   readonly shown?: (body: Fields) => unknown;
 }
 
-/** Returns the request and its process; `undefined` for a request to this process. */
+/** Returns the request and its process. Returns `undefined` for a request to this process. */
 type OfferRule = (board: Board, asked: BoardExchange) => PassedOffer | undefined;
 
 const RULES: Readonly<Record<string, OfferRule>> = {

@@ -62,7 +62,7 @@ export interface TaskComparison {
   readonly a?: ComparedTask | undefined;
   /** Absent for a removed task. */
   readonly b?: ComparedTask | undefined;
-  /** Empty unless `kind` is `changed`. */
+  /** The changes. Empty unless `kind` is `changed`. */
   readonly changes: readonly TaskChange[];
   /**
    * `b` minus `a`. Absent unless the task is in both runs. A figure is absent if it is missing on a

@@ -72,7 +72,7 @@ export interface RunsFrame {
   readonly type: "runs";
   readonly upsert: readonly RunSummary[];
   readonly removed: readonly string[];
-  /** As in `hello`. */
+  /** The same number as in `hello`. */
   readonly conversations: number;
   readonly services: number;
 }

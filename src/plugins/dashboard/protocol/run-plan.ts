@@ -102,7 +102,7 @@ function diagramNode(
     dependsOn: t.deps,
     parallelGroup: t.level,
     onCriticalPath: critical.has(t.id),
-    // The type is that of a diagram node; "task" means none.
+    // The type is that of a diagram node. "task" means none.
     ...(t.type !== "task" && { nodeType: t.type as NonNullable<DagTask["nodeType"]> }),
     ...(t.mapLevel !== undefined && { mapReduceLevel: t.mapLevel }),
     ...(t.loopMax !== undefined && { loopMaxIterations: t.loopMax }),

@@ -9,7 +9,7 @@ type UsageFields = Readonly<Record<string, unknown>>;
  */
 export interface TraceUsage {
   readonly ofCall: ReadonlyMap<SavedCall, UsageFields>;
-  /** By task id. The usage of the empty id belongs to no task of the trace. */
+  /** Other usage by task id. The usage of the empty id belongs to no task of the trace. */
   readonly others: ReadonlyMap<string, readonly UsageFields[]>;
 }
 

@@ -133,7 +133,7 @@ export function slimEntry(entry: LogEntry, shown: ShownTexts): LogEntry {
   return slimNumbered(entry.n, entry, shown);
 }
 
-/** Does the same for an event with a separate number. Does not copy the event. */
+/** Like `slimEntry`, for an event with a separate number. Does not copy the event. */
 export function slimNumbered(
   n: number,
   event: Readonly<Record<string, unknown>> & Pick<LogEntry, "at" | "type">,

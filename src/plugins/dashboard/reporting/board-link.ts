@@ -84,7 +84,7 @@ export class BoardLink {
     this.#failures = 0;
   }
 
-  /** Whether the connection keeps the process alive. */
+  /** Sets whether the connection keeps the process alive. */
   keepAlive(isNeeded: boolean): void {
     if (isNeeded) this.#socket?.ref();
     else this.#socket?.unref();

@@ -113,7 +113,7 @@ export function cutPage(
 /** Totals of runs with one state and one currency. */
 export interface RunTotals extends Omit<RunSummary["totals"], "currency"> {
   readonly state: RunSummary["state"];
-  /** Empty if there is none. */
+  /** The currency. Empty if there is none. */
   readonly currency: string;
   readonly runs: number;
 }

@@ -1,5 +1,5 @@
 /**
- * The texts about delegation that models receive, by name. `{name}` is replaced by a value;
+ * The texts about delegation that models receive, by name. `{name}` is replaced by a value.
  * `docs/prompts.md` lists the values of each text.
  */
 export const DELEGATION_TEMPLATES = Object.freeze({

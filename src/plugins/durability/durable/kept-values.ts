@@ -146,7 +146,7 @@ export function callsIn(entries: readonly KeptEntry[]): readonly KeptCall[] {
   });
 }
 
-/** Whether secrets were removed from an entry when it was written. */
+/** Returns whether secrets were removed from an entry when it was written. */
 export function isRedacted({ value }: KeptEntry): boolean {
   return isObject(value) && value["redacted"] === true;
 }

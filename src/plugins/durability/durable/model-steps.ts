@@ -216,7 +216,7 @@ function keyAt(place: string, { purpose, iteration }: LlmCall): string {
   return `C:${place}/${purpose}/${iteration}`;
 }
 
-/** Whether this is the first call of the attempt itself. */
+/** Returns whether this is the first call of the attempt itself. */
 function isFirst(state: TaskState | undefined, { taskAttempt }: LlmCall): boolean {
   return state !== undefined && taskAttempt > 0 && state.calls.length === 0;
 }

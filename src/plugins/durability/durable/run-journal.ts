@@ -102,7 +102,7 @@ export class RunJournal {
     }
   }
 
-  /** Whether the entry is within the size limit, as it would be written. */
+  /** Returns whether the entry is within the size limit, as it would be written. */
   fits({ value }: JournalEntry): boolean {
     const shown = this.settings.sealed ? value : this.run.redactValue(value);
     const text = JSON.stringify({ ...(shown as object), redacted: true });

@@ -203,7 +203,7 @@ export class TaskSteps {
     throw restoreError(error);
   }
 
-  /** Whether the output is used although the definition of the task has changed. */
+  /** Returns whether the output is used although the definition of the task has changed. */
   async #counts(state: TaskState, entry: KeptEntry, kept: KeptTask): Promise<boolean> {
     const difference = definitionDifference(kept.definition, definitionOf(state.definition ?? []));
     const verdict = await decideChange(this.journal, { task: state.place, entry, difference });
@@ -245,8 +245,8 @@ export class TaskSteps {
     const { raw, parsed, toolCallCount, agentRole } = output;
     const { agent } = state.call;
     const hasType = state.call.task.outputType !== undefined;
-    // If JSON would change the value and there is a schema, the value is not stored, but parsed
-    // from the text again.
+    // A value that JSON would change is not stored if there is a schema. It is then parsed from the
+    // text again.
     const keepsValue =
       parsed !== undefined && parsed !== raw && !(hasType && !survivesJson(parsed));
     return {
@@ -271,13 +271,13 @@ export class TaskSteps {
   }
 }
 
-/** Whether the schema of the task has changed, so that the text must be parsed again. */
+/** Returns whether the schema of the task has changed, so that the text must be parsed again. */
 function hasOtherType({ definition }: KeptTask, state: TaskState): boolean {
   const now = state.definition?.find(([name]) => name === "output type");
   return now !== undefined && now[1] !== definition["output type"]?.[0];
 }
 
-/** Whether the entries of `task` belong to an attempt of the task with this identity. */
+/** Returns whether the entries of `task` belong to an attempt of the task with this identity. */
 function isOf(task: string, identity: string): boolean {
   return task.startsWith(`${identity}@`) && !task.slice(identity.length + 1).includes("@");
 }

@@ -9,7 +9,7 @@ import { identityRules, type IdentityRule } from "./identity-rules.js";
 /** Limits of the detector. */
 export interface DetectorSettings {
   readonly kinds: ReadonlySet<PersonalDataKind>;
-  /** Countries of identity numbers; `undefined`: all known. */
+  /** Countries of identity numbers. `undefined` means all known countries. */
   readonly countries: readonly string[] | undefined;
   /** Countries whose phone numbers are found without a country code. */
   readonly phoneRegions: readonly string[];

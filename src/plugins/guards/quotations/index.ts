@@ -113,8 +113,8 @@ function inventedIn(
 }
 
 /**
- * Refuses outputs with a quotation that is in none of the sources. The sources are the description
- * and context of the task, the inputs of the run, the results of the task's tools, and the given
+ * Refuses outputs with a quotation that is in none of the sources. Sources are the task's
+ * description and context, the inputs of the run, the results of the task's tools, and the given
  * texts. Ignores differences in case, accents, quotation marks and spaces. `...` stands for an
  * omission. Within a quotation, a stream is held back.
  *

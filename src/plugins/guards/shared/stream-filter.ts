@@ -9,7 +9,7 @@ const MOST_SHOWN = 1_024;
 
 /** Selects the text of a streamed response that is shown, piece by piece. */
 export interface StreamFilter {
-  /** Returns the text to show now; the rest is held back. */
+  /** Returns the text to show now. The rest is held back. */
   push(text: string): string;
   /** Returns the rest, after the last piece. */
   end(): Awaitable<string>;

@@ -61,7 +61,7 @@ export interface McpServerCommon extends McpCallOptions {
   readonly name: string;
   /** The tools to offer, by the server's names. Default: all. */
   readonly tools?: readonly string[] | undefined;
-  /** Prefix of the tool names; `""` for no prefix. Default: `{name}__`. */
+  /** Prefix of the tool names. `""` means no prefix. Default: `{name}__`. */
   readonly prefix?: string | undefined;
 }
 

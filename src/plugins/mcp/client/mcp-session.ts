@@ -61,7 +61,7 @@ export class RequestRefused extends Error {
 
 /** The connection could not be opened. */
 export class OpeningFailed extends Error {
-  /** How the server ended; empty if unknown. */
+  /** How the server ended. Empty if unknown. */
   readonly account: string;
   /** Whether further attempts are useless: the program does not exist, or access was denied. */
   readonly isFinal: boolean;
@@ -190,13 +190,16 @@ export class McpSession {
     }
   }
 
-  /** Whether an error means that the server has discarded this session and ignored the request. */
+  /**
+   * Returns whether an error means that the server has discarded this session and ignored the
+   * request.
+   */
   isForgotten(error: unknown): boolean {
     if (!(error instanceof this.#vendor.SdkHttpError)) return false;
     return error.status === 404 || (error.status === 400 && /session/i.test(error.message));
   }
 
-  /** Whether an error means that the response did not arrive in time. */
+  /** Returns whether an error means that the response did not arrive in time. */
   isTimeout(error: unknown): boolean {
     return (
       error instanceof this.#vendor.SdkError &&
@@ -255,7 +258,7 @@ function httpLine(
   const { url, headers } = server.endpoint;
   const traffic = new HttpTraffic(server.maxMessageBytes, redact, {
     listeningEnded: listChanged, // changes may be missed from now on
-    // A response that has already arrived takes precedence; a second one is ignored.
+    // A response that has already arrived takes precedence. A second response is ignored.
     streamEnded: (id, reason) =>
       transport.onmessage?.({ jsonrpc: "2.0", id, error: { code: STREAM_ENDED, message: reason } }),
   });

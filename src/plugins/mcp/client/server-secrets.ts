@@ -34,8 +34,8 @@ function secretsOf(endpoint: McpEndpoint): readonly string[] {
 }
 
 /**
- * Collects the secrets in a server's options. These are all values of headers and of the URL's
- * query, long path segments, and environment variables with names of secrets.
+ * Collects the secrets in a server's options. These are values of headers and of the URL's query,
+ * long path segments, and environment variables with names of secrets.
  */
 export function errorTextOf(endpoint: McpEndpoint): ErrorText {
   const withoutSecrets = secretReplacer(secretsOf(endpoint));

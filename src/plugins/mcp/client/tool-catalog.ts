@@ -70,7 +70,8 @@ function declaredResume({ annotations }: RemoteTool): "again" | undefined {
 }
 
 /**
- * Whether the tool can only be called as a background task of the protocol, which is not supported.
+ * Returns whether the tool can only be called as a background task of the protocol, which is not
+ * supported.
  */
 const needsTasks = ({ execution }: RemoteTool): boolean => execution?.taskSupport === "required";
 

@@ -125,7 +125,7 @@ export function resultOfServer(result: CallToolResult, limit: number, words: Mcp
   const parts = new ResultParts(words);
   for (const content of result.content) parts.add(content);
   const { structuredContent } = result;
-  // The protocol asks servers to send structured content as text too, but not all do.
+  // The protocol requires structured content also as text, but not all servers send it.
   const text =
     parts.texts.length === 0 && structuredContent !== undefined
       ? JSON.stringify(structuredContent)

@@ -13,7 +13,7 @@ export interface McpServingSettings {
    * model's prompt. Default: none.
    */
   readonly instructions?: string | undefined;
-  /** Tools to offer under their own names: letters, digits, `_` and `-`; at most 64 characters. */
+  /** Tools to offer under their own names. A name has at most 64 letters, digits, `_` and `-`. */
   readonly tools?: readonly AnyTool[] | undefined;
   /**
    * Tasks to offer as tools. Each takes the task's template variables and returns its output. The

@@ -8,8 +8,8 @@ import { stemsOf } from "./words.js";
 /** Options of {@link hashedBagOfWords}. */
 export interface HashedBagOfWordsOptions {
   /**
-   * Number of dimensions of a vector, 16 to 16,384. Fewer need less space; more cause fewer
-   * collisions between unrelated words. Default 512.
+   * Number of dimensions of a vector, 16 to 16,384. Fewer dimensions need less space. More
+   * dimensions cause fewer collisions between unrelated words. Default 512.
    */
   readonly dimensions?: number | undefined;
 }
@@ -102,7 +102,7 @@ async function embed(text: string, dimensions: number): Promise<readonly number[
 /**
  * Creates a model whose vectors represent the words and parts of words in a text. It needs no
  * installation and no network, and is deterministic on all platforms. It finds texts that share
- * words in any form and order. It does not know synonyms. Designed for English; other languages
+ * words in any form and order. It does not know synonyms. Designed for English. Other languages
  * only lose stemming and stop words.
  * @throws ValidationError for invalid options
  */

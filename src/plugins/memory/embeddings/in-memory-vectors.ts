@@ -4,8 +4,8 @@ import type { MemoryEntry } from "../../../contracts/memory.js";
 import { MemoryStoreError } from "../../../contracts/state-errors.js";
 
 /**
- * The index of a scope. Rows are only appended; a removal creates a new index, so a running search
- * keeps its snapshot.
+ * The index of a scope. Rows are only appended. A removal creates a new index, so that a running
+ * search keeps its snapshot.
  */
 interface Index {
   readonly rows: StoredVector[];

@@ -11,9 +11,7 @@ import { toError } from "../../../util/errors.js";
 const BATCH_CHANGES = 1_000;
 const BATCH_CHARACTERS = 4 << 20;
 
-/**
- * The change to make, given the table at that moment; `undefined` if there is nothing to change.
- */
+/** The change to make for the current table. `undefined` if there is nothing to change. */
 export type PlannedChange =
   { readonly change: ScopeChange; readonly json?: string | undefined } | undefined;
 

@@ -119,7 +119,7 @@ class InMemoryStore implements SharedMemoryStore {
 /**
  * Creates a store that lasts as long as this object. `retrieve` ignores the query and returns the
  * latest entries, oldest first. Entries are frozen copies with JSON-compatible structured content.
- * `clear` and `evict` free the memory; the version numbers of scopes remain.
+ * `clear` and `evict` free the memory. The version numbers of scopes remain.
  */
 export function inMemoryStore(): SharedMemoryStore {
   return new InMemoryStore();

@@ -13,7 +13,7 @@ import { isObject } from "../../../util/objects.js";
 /** Default time limit for waiting for the lock of a scope. */
 const LOCK_TIMEOUT_MS = 30_000;
 
-/** Whether a value is an integer that JavaScript represents exactly, and at least `min`. */
+/** Returns whether a value is an integer that JavaScript represents exactly, and at least `min`. */
 const isCount = (value: unknown, min: number): boolean =>
   Number.isSafeInteger(value) && (value as number) >= min; // the first operand ensures an integer
 

@@ -69,8 +69,8 @@ export class RunMemory {
   }
 
   /**
-   * Whether a task runs again because its phase was rejected. Its earlier entries in the scopes are
-   * then invalid.
+   * Returns whether a task runs again because its phase was rejected. Its earlier entries in the
+   * scopes are then invalid.
    */
   isSentBack(call: TaskCall): boolean {
     return this.#kept.has(call.taskId) && call.group instanceof Phase;
@@ -121,7 +121,7 @@ export class RunMemory {
 
   /**
    * Returns the writes in order. The verdict of a phase's review is stored only in the task's own
-   * scopes, because other tasks do not need it.
+   * scopes. Other tasks do not need it.
    */
   #writesOf(call: DoneTask): readonly (() => Promise<void>)[] {
     const { longTerm } = this.#team;

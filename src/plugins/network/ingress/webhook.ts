@@ -37,8 +37,8 @@ export interface WebhookIngressOptions {
   /** The name of the sender of the requests, and the end of the path `/api/webhooks/{name}`. */
   readonly name: string;
   /**
-   * The secret of the signatures; at least 16 characters. Pass several secrets while one replaces
-   * another.
+   * The secret of the signatures, with at least 16 characters. Pass several secrets while one
+   * replaces another.
    */
   readonly secret: string | readonly string[];
   /**

@@ -19,8 +19,8 @@ import { requireWebhookSecret } from "../../shared/webhooks/webhook-signature.js
 /** Options of `NetworkBackend.signed()`. */
 export interface SignedBackendOptions {
   /**
-   * The secret; at least 16 characters. Pass several secrets while one replaces another. The first
-   * signs, and all are accepted.
+   * The secret, with at least 16 characters. Pass several secrets while one replaces another. The
+   * first signs, and all are accepted.
    */
   readonly secret: string | readonly string[];
 }

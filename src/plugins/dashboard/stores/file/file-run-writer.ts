@@ -46,7 +46,7 @@ export class FileRunWriter {
   }
 
   /**
-   * Returns whether this writer still holds the lock of the folder; see {@link FileLock.isHeld}.
+   * Returns whether this writer still holds the lock of the folder. See {@link FileLock.isHeld}.
    */
   isHeld(): Promise<boolean> {
     return this.#lock.isHeld();

@@ -59,9 +59,9 @@ const LAST = String(Number.MAX_SAFE_INTEGER);
 const HEARTBEAT_MS = 15_000;
 
 /**
- * Returns a store of runs in PostgreSQL: on a server, which any number of processes share, or in
- * this process with PGlite. Nothing is loaded or connected before the first call, which creates the
- * missing tables.
+ * Returns a store of runs in PostgreSQL, on a server or in this process with PGlite. Any number of
+ * processes may share a server. Nothing is loaded or connected before the first call, which creates
+ * the missing tables.
  * @throws ValidationError for invalid options.
  */
 export function sqlRuns(o: SqlRunsOptions): RunStore {

@@ -131,7 +131,7 @@ export class RunFile {
     }
   }
 
-  /** Whether this object still holds the lock and the file. */
+  /** Returns whether this object still holds the lock and the file. */
   async isOurs(): Promise<boolean> {
     try {
       await this.#requireOurs();

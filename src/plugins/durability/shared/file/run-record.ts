@@ -31,8 +31,8 @@ export function recordOf({ head, claim, end, executions, finishedTasks }: RunSta
 }
 
 /**
- * Reads the state of a run from three lines of its file: the first line, the last line and the line
- * of the claim. Returns `undefined` without a file.
+ * Reads the state of a run from its file. Reads the first line, the last line and the line of the
+ * claim. Returns `undefined` without a file.
  * @throws JournalError for an invalid line; errors of the file system.
  */
 export async function readRunState(path: string): Promise<RunState | undefined> {

@@ -112,8 +112,8 @@ class SealedJournal implements Journal {
   }
 
   /**
-   * Returns the run unchanged if the key does not decrypt it, because other runs of the list do not
-   * depend on it.
+   * Returns the run unchanged if the key does not decrypt it. Other runs of a list must not depend
+   * on it.
    */
   async #openedIfPossible(run: KeptRun): Promise<KeptRun> {
     try {

@@ -34,8 +34,8 @@ export class ReviewWatch {
   readonly #options: ReviewWatchOptions;
   readonly #waiting = new Map<string, Set<WaitingDecision>>();
   /**
-   * The known open reviews. The value is `false` for reviews that are older than the listeners, and
-   * `true` for reviews that were reported to them. `undefined` without listeners.
+   * The known open reviews. The value is `false` for reviews that are older than the listeners. It
+   * is `true` for reviews that were reported to them. `undefined` without listeners.
    */
   #known: Map<string, boolean> | undefined;
   /** Resolves when `#known` has the older reviews. */

@@ -18,7 +18,7 @@ import { fromColumn, indexedKey, tagColumn, toColumn } from "../../../shared/sql
 /** An entry as columns of a row. */
 export interface EntryColumns {
   readonly key: string;
-  /** The key if `key` is a digest; otherwise empty. */
+  /** The key if `key` is a digest, otherwise empty. */
   readonly fullKey: string;
   readonly kind: string;
   readonly task: string;

@@ -327,7 +327,7 @@ interface LeaseHolder {
   readonly owner: string;
   /** Changes with each renewal. */
   readonly until: string;
-  /** By the clock of the database. */
+  /** Remaining time in milliseconds by the clock of the database. */
   readonly leftMs: number;
 }
 

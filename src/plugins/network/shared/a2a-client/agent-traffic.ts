@@ -38,8 +38,8 @@ export class AgentAwayError extends NetworkError {
 }
 
 /**
- * Sends HTTP requests to one agent. Requests are sent to its origin only, with its token and without
- * redirects. Responses are limited.
+ * Sends HTTP requests to one agent. Requests are sent to its origin only, with its token and
+ * without redirects. Responses are limited.
  */
 export class AgentTraffic {
   readonly #settings: A2aSettings;
