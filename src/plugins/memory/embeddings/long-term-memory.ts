@@ -8,7 +8,7 @@ const STORE_METHODS = ["store", "retrieve"] as const;
 
 /**
  * Returns a long-term memory in one scope of a store. A semantic store searches by meaning. Other
- * stores return the latest entries, latest first. A blank query finds nothing.
+ * stores return the latest entries, oldest first. A blank query finds nothing.
  * @throws ValidationError for an invalid store and a blank scope
  */
 export function longTermMemory(store: MemoryStore, scope = "long-term"): LongTermMemory {
