@@ -12,8 +12,8 @@ export interface CallerOptions {
   /** Names of the shared tasks and tools that the caller may call. Default: all. */
   readonly may?: readonly string[] | undefined;
   /**
-   * Maximum number of waiting requests of this caller. Default: only the limit of the service
-   * applies.
+   * Maximum number of this caller's requests without a result. Each instance counts the requests
+   * that it received. Default: only the limit of the service applies.
    */
   readonly maxQueued?: number | undefined;
   /** The quota of this caller. Default: `quota` of `start()`. */
@@ -44,12 +44,15 @@ export interface StartOptions {
    * `authenticate`. Default `127.0.0.1`.
    */
   readonly host?: string | undefined;
-  /** The callers by name, each with a token or options. Default: requests need no token. */
+  /**
+   * The callers by name, each with a token or options. Default: only this machine may send
+   * requests, without a token.
+   */
   readonly callers?: Readonly<Record<string, string | CallerOptions>> | undefined;
   /**
-   * Authenticates requests in place of `callers`. An operator may also drain the service, and read
-   * and redrive dead letters. Default: `callers`. Without `callers`, every request from this
-   * machine has the role `operator`.
+   * Authenticates requests in place of `callers`, and can't be combined with it. An operator may
+   * also drain the service, and read and redrive dead letters. Default: none. Without `callers`,
+   * every request from this machine then has the role `operator`.
    */
   readonly authenticate?: Authenticate | undefined;
   /**
@@ -204,7 +207,10 @@ export interface Service {
   /** Requests cancellation. Returns false if the request has ended or is unknown. */
   cancel(requestId: string, reason?: string): Promise<boolean>;
   deadLetters(): Promise<readonly DeadLetter[]>;
-  /** Returns a dead letter to the queue and removes its result. Returns false for an unknown id. */
+  /**
+   * Returns a dead letter to the queue. Removes its result, unless only the delivery to a webhook
+   * failed. Returns false for an unknown id.
+   */
   redrive(requestId: string): Promise<boolean>;
   /**
    * Calls `fn` with each event, or with events of the types in `only`. Returns a function that ends
@@ -214,7 +220,7 @@ export interface Service {
   on(fn: (event: ServiceEvent) => void, options?: ServiceEventFilter): () => void;
   /**
    * Stops the service. Executions may finish within `drainTimeoutMs`. Unfinished requests return to
-   * the queue. Further calls have no effect.
+   * the queue. A further call with a shorter `drainTimeoutMs` shortens the wait.
    */
   stop(options?: { readonly drainTimeoutMs?: number | undefined }): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
