@@ -74,8 +74,9 @@ export interface BudgetAccount {
 
 /**
  * Opens the accounts of budgets. Bound to `Tokens.BudgetAccounts`. The run decides about a call
- * that does not fit. If a method throws, times out or returns an invalid value, the call fails with
- * LimitStoreError. No model is called then.
+ * that does not fit. A method fails if it throws, times out or returns an invalid value. If `open`
+ * fails, the run fails with LimitStoreError. If `reserve` or `refresh` fails, the call fails with
+ * this error, and no model is called. A failed `settle` is repeated before the next call.
  */
 export interface BudgetAccounts {
   /** Time limit of each method, in milliseconds. Default 10,000. */

@@ -96,8 +96,8 @@ export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
    */
   readonly window?: WindowPolicy | undefined;
   /**
-   * Limits of the parts of a message. Default: the defaults of {@link AttachmentLimits}, with all
-   * media types.
+   * Limits of the parts of a message. Without this option, the limits of size and number of
+   * {@link AttachmentLimits} apply, and all media types are accepted.
    */
   readonly limits?: AttachmentLimits | undefined;
   /**

@@ -15,8 +15,9 @@ export interface A2aOptions {
   /** Bearer token for the agent, sent only to the origin of the given URL. Default: none. */
   readonly token?: string | undefined;
   /**
-   * Time in milliseconds for which a request is repeated. Requests are repeated if the agent can't
-   * be reached or answers with status 429, 502, 503 or 504. Default 30,000.
+   * Time in milliseconds after the last answer of the agent for which a request is repeated.
+   * Requests are repeated if the agent can't be reached or answers with status 429, 502, 503 or 504.
+   * Default 30,000.
    */
   readonly retryForMs?: number | undefined;
   /** A clock for tests. Default: the clock of the machine. */
