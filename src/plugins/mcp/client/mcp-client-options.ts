@@ -22,7 +22,8 @@ export interface McpCallOptions {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Time limit in milliseconds for connecting and reading the tool list, including all attempts.
+   * Time limit in milliseconds for all attempts to connect together. Each request of the tool list
+   * has the same limit separately.
    * Default 30,000.
    */
   readonly connectTimeoutMs?: number | undefined;

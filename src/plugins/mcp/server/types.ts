@@ -64,7 +64,7 @@ export interface McpHttpOptions {
   readonly allowedHosts?: readonly string[] | undefined;
   /**
    * Maximum number of sessions, which clients with a protocol before 2026 use. A new session
-   * replaces the one with the longest idle time. Default 100.
+   * replaces the one with the longest idle time, and is refused if all are in use. Default 100.
    */
   readonly maxSessions?: number | undefined;
   /** Idle time in milliseconds after which a session ends. Default 1,800,000. */
