@@ -34,9 +34,7 @@ export function replace<T>(patch: NoInfer<T>): Replace<T> {
   return { verb: "replace", value: patch };
 }
 
-/**
- * Refuses a call or a result. The caller receives the error, or a HookRejectedError of the text.
- */
+/** Refuses a call or a result with an error. A text becomes a HookRejectedError. */
 export function reject(reason: string | AgentEnsembleError): Reject {
   return { verb: "reject", reason };
 }

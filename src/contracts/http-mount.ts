@@ -43,7 +43,7 @@ export interface MountedHttp {
 
 /**
  * Serves a part of the HTTP listener of a started ensemble with separate checks of host, origin and
- * access. An example is a web page for users who may not call the service. Contributed to
+ * access. An example is a web page whose users may not call the service. Contributed to
  * `Tokens.HttpMount`.
  */
 export interface HttpMount {

@@ -71,8 +71,8 @@ export function errorRedactor(error: unknown): (text: string) => string {
 }
 
 /**
- * The text that replaces a value if `redact` of the capture mode failed. Prevents that secrets
- * appear.
+ * The text that replaces a value if `redact` of the capture mode failed. The value may contain
+ * secrets.
  */
 const WITHHELD = "[redacted: the redact function of the capture mode failed]";
 

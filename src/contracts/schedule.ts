@@ -10,8 +10,8 @@ export type Schedule = ScheduleTimes;
 /** Creates the planned times of a schedule. */
 export const Schedule = Object.freeze({
   /**
-   * The times of a cron expression with five fields, or with six fields, the first of which is the
-   * second. Requires the package `croner` when the service starts. Default of `timezone`: the time
+   * The times of a cron expression with five fields. With six fields, the first field contains the
+   * seconds. Requires the package `croner` when the service starts. Default of `timezone`: the time
    * zone of the machine.
    *
    * @throws ValidationError for a blank expression or time zone, or an unknown option. `start()`

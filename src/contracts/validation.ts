@@ -22,8 +22,8 @@ const MOST_EDITS = 3;
 
 /**
  * Returns the candidate that is closest to `name` (ignoring case), if the difference is a probable
- * typing mistake. A typing mistake has at most three edits, and edits in at most half of the
- * characters. It never changes all characters.
+ * typing mistake. A typing mistake has at most three edits, in at most half of the characters. It
+ * does not change all characters.
  */
 export function nearestName(name: string, candidates: Iterable<string>): string | undefined {
   let best: string | undefined;

@@ -44,8 +44,8 @@ const KEYS = new RegExp(
 );
 
 /**
- * Matches `Authorization` and similar headers without their scheme, `user:password@` of a URL, and
- * `key=value` as in URLs and settings.
+ * The places of secrets: `Authorization` and similar headers (the scheme is kept), `user:password@`
+ * of a URL, and `key=value`.
  */
 const BEARER = /\b(bearer\s{1,4})(?=[A-Za-z0-9._~+/-]{0,400}[0-9])[A-Za-z0-9._~+/-]{8,}=*/gi;
 const HEADER =
