@@ -25,7 +25,8 @@ const FLAGS = /^[dgimsu]*$/;
  *
  * @example
  * const cardNumber = await linearRegex(/\b\d{4}([ -]?\d{4}){3}\b/);
- * const noCards: OutputGuardrail = ({ raw }) => cardNumber.test(raw) ? GuardrailResult.failure("a card number") : true;
+ * const noCards: OutputGuardrail = ({ raw }) =>
+ *   cardNumber.test(raw) ? GuardrailResult.failure("a card number") : true;
  */
 export async function linearRegex(pattern: RegExp | string): Promise<LinearRegex> {
   const { source, flags } =

@@ -62,7 +62,12 @@ const PROBLEMS: Readonly<Record<WebhookProblem, string>> = Object.freeze({
  * that is repeated within five minutes is executed once. An older message is refused.
  *
  * @example
- * await shop.start({ port: 8080, ingress: [webhook({ name: "orders", secret, map: (order) => ({ task: "pack", inputs: { order } }) })] });
+ * const orders = webhook({
+ *   name: "orders",
+ *   secret,
+ *   map: (order) => ({ task: "pack", inputs: { order } }),
+ * });
+ * await shop.start({ port: 8080, ingress: [orders] });
  * @throws ValidationError for an unknown or invalid option.
  */
 export function webhook(options: WebhookIngressOptions): Ingress {
