@@ -1,7 +1,7 @@
 import type { Principal } from "../../contracts/http-route.js";
 import type { StoredReview } from "../../contracts/review.js";
 
-/** Returns which principal started a run. Handlers of runs implement it. */
+/** Identifies the principal that started a run. Handlers of runs implement this interface. */
 export interface RunOwnership {
   startedBy(runId: string, principal: Principal): boolean;
 }
