@@ -296,7 +296,8 @@ export interface KeptRuns {
   settle(runId: string, key: string, how: { readonly result: string } | "again"): Promise<void>;
   /**
    * Stores a new run with the entries of this run, and returns the id of the new run. Omits the
-   * entries of the tasks in `from`, and of all tasks that ended after the first of these.
+   * entries of the task `from` and its delegated tasks, and of all tasks that did not end before the
+   * first of these. Default of `from`: omits none.
    * @throws ValidationError for an unknown run or task.
    */
   fork(
