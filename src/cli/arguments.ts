@@ -16,7 +16,7 @@ export function durationOf(option: string, text: string): number {
   const ms = Math.round(Number(match?.[1]) * (UNITS[match?.[2] ?? ""] ?? Number.NaN));
   if (ms > 0 && ms <= 2_147_483_647) return ms;
   throw new ValidationError(
-    `${option} must be a duration of more than nothing and at most 24 days, got: ${preview(text)}`,
+    `${option} must be a duration greater than 0 and at most 24 days, got: ${preview(text)}`,
     {
       hint: "Write a number and a unit: 500ms, 30s, 5m or 1h.",
     },
@@ -59,9 +59,9 @@ export function checkTraceFile(path: string): void {
 }
 
 function placeProblem(path: string): string | undefined {
-  if (existsSync(path)) return statSync(path).isFile() ? undefined : "it is no file";
+  if (existsSync(path)) return statSync(path).isFile() ? undefined : "it is not a file";
   const folder = nearestFolder(path);
-  if (!statSync(folder).isDirectory()) return `${folder} is no folder`;
+  if (!statSync(folder).isDirectory()) return `${folder} is not a folder`;
   try {
     accessSync(folder, constants.W_OK);
     return undefined;

@@ -88,7 +88,7 @@ export class KeptExecution {
       const people = "The run waits for people, and is kept. To answer:";
       await this.#say(people, ...reviews.flatMap((review) => linesToAnswer(review, this.#store)));
     }
-    await this.#say("To go on with the run:", `  ${this.#resume}`);
+    await this.#say("To resume the run:", `  ${this.#resume}`);
   }
 
   /** Returns the additional fields of `--json` for stored runs. */
@@ -135,7 +135,7 @@ export class KeptExecution {
     if (this.#isQuiet) return;
     const place = printableLine(this.#store.shown);
     void this.#say(
-      `Run ${printableLine(this.runId)} is kept in ${place}. To go on with it after an interruption:`,
+      `Run ${printableLine(this.runId)} is kept in ${place}. To resume it after an interruption:`,
       `  ${this.#resume}`,
     );
   }
@@ -146,7 +146,7 @@ export class KeptExecution {
 }
 
 function resumedText({ execution, finishedTasks, saved }: Ev<"run_resumed">): string {
-  const head = `The run goes on, execution ${execution}: ${counted(finishedTasks, "task")} finished before`;
+  const head = `The run continues, execution ${execution}: ${counted(finishedTasks, "task")} finished before`;
   return saved === undefined ? head : `${head}. ${savedText(saved)}`;
 }
 

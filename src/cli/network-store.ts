@@ -42,7 +42,7 @@ export function networkStoreAt(url: string): NetworkStore {
 function fileStore(url: string): NetworkStore {
   const folder = url.slice("file:".length);
   if (folder.trim() === "")
-    throw new ValidationError("--store file: must go on with a folder", { hint: FORMS });
+    throw new ValidationError("--store file: must be followed by a folder", { hint: FORMS });
   const whole = isWhole(folder);
   return {
     isShared: false,

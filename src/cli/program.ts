@@ -32,13 +32,13 @@ function addRun(program: Command, terminal: OutputTerminal, done: CommandEnd): v
     .command("run")
     .description("run an ensemble: progress on standard error, the final text on standard output");
   common(withKeeping(withExecution(withInputs(run))))
-    .option("--durable", "keep the run, so that it goes on after the end of the process")
+    .option("--durable", "keep the run, to resume it after the end of the process")
     .option("--run-id <id>", "the id of the run; with --durable the same line again resumes it")
     .option("--tag <name=value>", "a tag of the run, as often as needed", collect)
     .option("--model <provider:model>", "for every task of this run, before the models of the file")
     .option("--record <file.jsonl>", "record the run, for replay")
     .option("--dashboard [port]", "show the run on a web page of this machine (default port 7329)")
-    .option("--stay", "with --dashboard: go on after the run until the page is closed")
+    .option("--stay", "with --dashboard: keep running until the page is closed")
     .argument("<file>", FILE)
     .addHelpText(
       "after",
@@ -197,7 +197,7 @@ export function commandLine(terminal: OutputTerminal, done: CommandEnd): Command
     .description("Runs teams of LLM agents, and shows what they will do and did.")
     .version(ownPackage().version)
     .exitOverride()
-    .showHelpAfterError("Run it with --help to see what it takes.")
+    .showHelpAfterError("Run it with --help to list its arguments.")
     .addHelpText(
       "after",
       `${example("agentensemble run team.mjs", "agentensemble doctor")}${EXIT_CODES}`,

@@ -81,7 +81,7 @@ function ownName(): string {
 function outcomeText({ outcome, review }: ReviewResolution, { option }: Store): string {
   const runId = review?.runId ?? "";
   if (outcome === "resolved")
-    return `Answered. A process that executes run ${printableLine(runId)} goes on by itself; else:\n  agentensemble runs resume <file> ${shellWord(runId)}${option}`;
+    return `Answered. A process that executes run ${printableLine(runId)} continues automatically. Otherwise:\n  agentensemble runs resume <file> ${shellWord(runId)}${option}`;
   if (outcome === "over")
     return "The answer was not taken: the time of the review is up, or its run has ended";
   const { type = "", by } = review?.decision ?? {};

@@ -147,7 +147,7 @@ function addPlugin(ensemble: LoadedEnsemble, plugin: Plugin): void {
     if (!ValidationError.isInstance(cause) || cause.hint !== undefined) throw cause;
     throw new ValidationError(cause.message, {
       cause,
-      hint: `An ensemble that brings '${plugin.name}' itself can be run as it is, or without it by this command.`,
+      hint: `If the ensemble already has the plugin '${plugin.name}', omit the option or remove the plugin.`,
     });
   }
 }

@@ -39,7 +39,7 @@ export async function dashboardOf({
 
 /** Waits for the first page, then until the last page has been closed, or until an interruption. */
 export async function untilLeft(board: Dashboard, terminal: OutputTerminal): Promise<void> {
-  await terminal.message("The dashboard stays until its page is closed. Ctrl+C ends it.");
+  await terminal.message("The dashboard runs until its page is closed. Ctrl+C ends it.");
   const interruption = new AbortController();
   const leaving = async (): Promise<void> => {
     let hasBeenOpen = false;

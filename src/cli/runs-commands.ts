@@ -178,7 +178,7 @@ export async function runsSettleCommand(
   if (o.json === true) await terminal.json({ runId, key, settled: result ?? null });
   else {
     const resume = `agentensemble runs resume <file> ${shellWord(runId)}${store.option}`;
-    await terminal.text(`Settled. To go on with the run: ${resume}`);
+    await terminal.text(`Settled. To resume the run: ${resume}`);
   }
   return ExitCode.OK;
 }

@@ -59,7 +59,7 @@ function addLists(runs: Command, terminal: OutputTerminal, done: CommandEnd): vo
 
 function addResume(runs: Command, terminal: OutputTerminal, done: CommandEnd): void {
   common(withKeeping(withExecution(runs.command("resume"))))
-    .description("go on with a run, with the inputs and tags that it began with")
+    .description("resume a run, with its original inputs and tags")
     .argument("<file>", FILE)
     .argument("<run-id>", RUN_ID)
     .addHelpText("after", example("agentensemble runs resume team.ts complaint-17") + EXIT_CODES)

@@ -43,7 +43,7 @@ function runState({ status, owner }: KeptRun, paint: Paint): string {
 
 function statusReason({ status, waitsFor, owner, cancelReason, result }: KeptRun): string {
   if (cancelReason !== undefined)
-    return status === "cancelled" ? cancelReason : `cancellation asked for: ${cancelReason}`;
+    return status === "cancelled" ? cancelReason : `cancellation requested: ${cancelReason}`;
   if (status === "waiting") return waitsFor ?? "";
   if (status === "running") return owner ?? "";
   return result?.error?.message ?? "";
@@ -128,6 +128,6 @@ function nextSteps({ run, reviews, inDoubt }: ShownRun, store: Store): readonly 
     ]),
     ...(isOver
       ? []
-      : ["", "To go on with it:", `  agentensemble runs resume <file> ${id}${store.option}`]),
+      : ["", "To resume it:", `  agentensemble runs resume <file> ${id}${store.option}`]),
   ];
 }

@@ -54,7 +54,7 @@ function addServe(program: Command, terminal: OutputTerminal, done: CommandEnd):
       "--workers <number>",
       "so many processes on one port, each replaced when it dies; needs a store for several processes",
     )
-    .option("--durable", "keep the runs there too, so that they go on after the end of a process")
+    .option("--durable", "also keep the runs there, to resume them after the end of a process")
     .option("-q, --quiet", "no progress; warnings are printed all the same")
     .addHelpText(
       "after",
@@ -101,7 +101,10 @@ function addSubmit(program: Command, terminal: OutputTerminal, done: CommandEnd)
     .option("--priority <priority>", "CRITICAL, HIGH, NORMAL or LOW")
     .option("--deadline <duration>", "end the run after 30s, 5m, 1h, waiting included")
     .option("--wait", "wait for the result, and print it")
-    .option("--timeout <duration>", "with --wait: stop waiting after 30s, 5m, 1h; the run goes on")
+    .option(
+      "--timeout <duration>",
+      "with --wait: stop waiting after 30s, 5m, 1h; the run continues",
+    )
     .option("-q, --quiet", "with --wait: no progress")
     .addHelpText(
       "after",
@@ -124,7 +127,7 @@ function addCall(program: Command, terminal: OutputTerminal, done: CommandEnd): 
     .option("--context <text>", "fills {context}; @file takes the text of a file")
     .option("--priority <priority>", "CRITICAL, HIGH, NORMAL or LOW")
     .option("--key <key>", "the same key and content get the same result (default: a random key)")
-    .option("--timeout <duration>", "stop waiting after 500ms, 30s, 5m, 1h; the request goes on")
+    .option("--timeout <duration>", "stop waiting after 500ms, 30s, 5m, 1h; the request continues")
     .addHelpText(
       "after",
       example(

@@ -25,7 +25,7 @@ export class StoreQueue {
     return this.#use(async (backend) => {
       const { redriveLetter } = await import("../network.js");
       if (!(await redriveLetter(backend, this.#ensemble, requestId)))
-        throw this.#unknown(requestId, "is no dead letter");
+        throw this.#unknown(requestId, "is not a dead letter");
     });
   }
 

@@ -60,7 +60,7 @@ export async function submitCommand(
     if (response !== undefined) return await showResponse({ ...response }, o, terminal);
     const { message } = new RunTimeoutError(timeoutMs);
     if (o.json === true) await terminal.json({ error: { code: "AE_RUN_TIMEOUT", message } });
-    else await terminal.message(`error: no result within ${timeoutMs} ms; the run goes on`);
+    else await terminal.message(`error: no result within ${timeoutMs} ms; the run continues`);
     return ExitCode.TIMEOUT;
   } finally {
     await backend.close();

@@ -25,7 +25,7 @@ async function traceText(path: string): Promise<string> {
 function notJson(path: string, text: string, error: unknown): FileFormatError {
   if (text.startsWith('{"format":"agentensemble/recording"')) {
     return new FileFormatError(
-      `${path} is a recording, no trace`,
+      `${path} is a recording, not a trace`,
       { path, line: 1 },
       { hint: `Replay it: agentensemble replay ${path} <file> --trace out.json` },
     );
@@ -60,7 +60,7 @@ function checkTraceSchema(trace: TraceFields, path: string, text: string): void 
   const older = typeof version === "string" && Number.parseFloat(version) < 1;
   const place = at(["schemaVersion"]);
   throw new FileFormatError(
-    `${path}, line ${place.line}: schemaVersion ${preview(version)} is not understood, only 1.x`,
+    `${path}, line ${place.line}: schemaVersion ${preview(version)} is not supported, only 1.x`,
     place,
     {
       hint: older
@@ -96,7 +96,7 @@ export async function readTraceFile(path: string): Promise<TraceView> {
     throw new FileFormatError(
       `${path}, line ${line}: ${error.message}`,
       { path, line },
-      { hint: "The file is no trace, or was changed by hand." },
+      { hint: "The file is not a trace, or it was edited." },
     );
   }
 }

@@ -68,7 +68,7 @@ function checkRoles(field: string, roles: unknown): void {
   for (const role of (roles ?? []) as readonly unknown[]) {
     if (typeof role !== "string" || role.trim() === "")
       throw new ValidationError(
-        `HierarchicalConstraints.${field} must hold role names, got: ${preview(role)}`,
+        `HierarchicalConstraints.${field} must contain role names, got: ${preview(role)}`,
       );
   }
 }

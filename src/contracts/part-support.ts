@@ -80,7 +80,7 @@ function partProblem(
     const hasKind = part.type !== "file" && !types.some((type) => type.startsWith(`${part.type}/`));
     const shown = hasKind ? KINDS[part.type] : mediaType;
     const list = types.length === 0 ? "text only" : types.join(", ");
-    return `takes no ${shown} in ${where} (it takes ${list})`;
+    return `does not accept ${shown} in ${where} (accepted: ${list})`;
   }
   return sizeProblem(part, mediaType, support);
 }
@@ -93,11 +93,11 @@ function sizeProblem(
   const source = mediaSourceOf(part.data);
   if (source.kind === "url") {
     const isTaken = typeof urls === "object" ? isTakenType(urls, mediaType) : urls !== false;
-    return isTaken ? undefined : `takes no address of ${mediaType}; pass the bytes`;
+    return isTaken ? undefined : `does not accept an address of ${mediaType}; pass the bytes`;
   }
   const bytes = Buffer.byteLength(source.data, "base64");
   return maxBytes !== undefined && bytes > maxBytes
-    ? `takes parts of at most ${maxBytes} bytes, got: ${bytes}`
+    ? `accepts parts of at most ${maxBytes} bytes, got: ${bytes}`
     : undefined;
 }
 

@@ -34,7 +34,7 @@ export function requireReasoning(
   for (const setting of ["effort", "budgetTokens"] as const)
     if (reasoning[setting] !== undefined && !taken.includes(setting))
       throw new ValidationError(
-        `Task '${description}' can't be sent: model '${provider}:${modelId}' takes no reasoning.${setting}`,
+        `Task '${description}' can't be sent: model '${provider}:${modelId}' does not support reasoning.${setting}`,
         taken.length === 0 ? {} : { hint: `Set reasoning.${taken.join(" or reasoning.")}.` },
       );
 }

@@ -217,7 +217,7 @@ function checkFields(t: ToolBase<never>): void {
     throw new ValidationError(
       `Tool name must be 1 to 64 letters, digits, '_' and '-', got: ${preview(t.name)}`,
       {
-        hint: "Models are offered tools by these names, and take no others.",
+        hint: "Models receive tools under these names and accept no others.",
       },
     );
   }
@@ -281,7 +281,7 @@ export function checkTools(prefix: string, tools: readonly unknown[]): void {
     if (isToolProvider(entry)) return;
     if (!isTool(entry)) {
       const kind = typeof entry === "object" ? (entry.constructor?.name ?? "Object") : typeof entry;
-      throw new ValidationError(`${prefix} at index ${index} (${kind}) is no tool`, {
+      throw new ValidationError(`${prefix} at index ${index} (${kind}) is not a tool`, {
         hint:
           typeof entry === "function"
             ? `Call the function that creates the tool: ${entry.name === "" ? "makeTool" : entry.name}(...).`

@@ -105,7 +105,7 @@ function checkedScore(given: unknown, passAt: number): TrialScore & { readonly v
   const raw = fields === undefined ? given : fields["value"];
   const value = typeof raw === "boolean" ? Number(raw) : raw;
   if (typeof value !== "number" || Number.isNaN(value))
-    throw new ScoreError(`The score is no number: ${preview(raw)}`, "not-a-number");
+    throw new ScoreError(`The score is not a number: ${preview(raw)}`, "not-a-number");
   if (value < 0 || value > 1)
     throw new ScoreError(`The score is not between 0 and 1: ${preview(value)}`, "out-of-range");
   const { reason, evidence } = fields ?? {};

@@ -198,7 +198,7 @@ function reasonsWithoutBound(
     ],
     [explained.synthesizedByModel, "its agent is made by a model"],
     [agent?.allowDelegation === true, "its agent may delegate"],
-    [attachments.length > 0, "how many tokens its attachments have is for the vendor to say"],
+    [attachments.length > 0, "only the vendor can count the tokens of its attachments"],
     [remembers, "what is remembered may have any length"],
     [
       hasTools && (options.maxToolOutputLength ?? -1) < 0,

@@ -227,7 +227,7 @@ export class Bindings {
       throw new ValidationError(both, {
         hint: override
           ? "Only one plugin may override it."
-          : "Let the one that should win say single(token, { override: true }).",
+          : "Use single(token, { override: true }) in the plugin that takes precedence.",
       });
     }
     if (other !== undefined) this.container.unbind(token);

@@ -40,7 +40,7 @@ function agreed(claimed: string, found: readonly string[], whole: () => Uint8Arr
   const [first] = found;
   if (isTextType(claimed) && first !== "application/pdf") {
     if (isUtf8Text(whole(), { isWhole: true })) return { mediaType: claimed };
-    return mismatch(claimed, first ?? "a file that is no UTF-8 text");
+    return mismatch(claimed, first ?? "a file that is not UTF-8 text");
   }
   if (found.includes(claimed)) return { mediaType: claimed };
   if (first === undefined && !isKnownMediaType(claimed)) return { mediaType: claimed };

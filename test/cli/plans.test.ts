@@ -183,8 +183,8 @@ export default new Ensemble({ tasks, ${memory} });`;
     const shown = (name: string): string => reports.get(name)?.stdout ?? "";
     expect(shown("stores.mjs"))
       .to.include(`the folder ${join(other.path, "taken")} can't be written`)
-      .and.include("is no regular file")
-      .and.include("lessons.json' are no valid JSON (line 1)")
+      .and.include("is not a regular file")
+      .and.include("lessons.json' are not valid JSON (line 1)")
       .and.include("page: docs/memory-stores.md")
       .and.include("page: docs/reflection.md");
     expect(shown("record.mjs")).to.include("The recording can't be written");

@@ -98,7 +98,7 @@ describe("agentensemble replay", () => {
     [
       "an ensemble with its own recorder",
       ["run", "own.mjs", "--record", "x.jsonl"],
-      /'record-to' is already there[^]*hint: An ensemble that brings/,
+      /'record-to' is already there[^]*hint: If the ensemble already has/,
     ],
     [
       "an ensemble that has begun already",
@@ -108,7 +108,7 @@ describe("agentensemble replay", () => {
     [
       "a recording that can't be written",
       ["run", "team.mjs", "--record", "team.mjs/x.jsonl"],
-      /error AE_VALIDATION: The recording[^]*team\.mjs' is no folder/,
+      /error AE_VALIDATION: The recording[^]*team\.mjs' is not a folder/,
     ],
   ];
   for (const [what, args, message] of cases) {

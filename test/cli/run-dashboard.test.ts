@@ -51,7 +51,7 @@ describe("agentensemble run --dashboard", () => {
   it("stays after the run if requested, until it is interrupted", async () => {
     const started = project.start(["run", "team.mjs", "--dashboard", "0", "--stay"]);
     const url = await linkOf(started);
-    await started.said("The dashboard stays");
+    await started.said("The dashboard runs");
     const { runs } = (await (await fetch(`${url}api/runs`)).json()) as {
       readonly runs: readonly object[];
     };

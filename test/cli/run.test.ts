@@ -371,12 +371,12 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       [
         "a trace below a file",
         ["run", "echo.mjs", "--trace", "words.txt/out.json"],
-        /--trace: can't write words\.txt\/out\.json: \S*words\.txt is no folder/,
+        /--trace: can't write words\.txt\/out\.json: \S*words\.txt is not a folder/,
       ],
       [
         "a folder for a trace",
         ["run", "echo.mjs", "--trace", "node_modules"],
-        /--trace: can't write node_modules: it is no file/,
+        /--trace: can't write node_modules: it is not a file/,
       ],
       ["a missing variable", ["run", "team.mjs"], /\[topic\][^]*--input topic=/],
       [

@@ -50,7 +50,7 @@ describe("a stored run in one line", () => {
     [
       "a cancellation that is not carried out",
       { status: "running", owner: "host:7", cancelReason: "too dear" },
-      "cancellation asked for: too dear",
+      "cancellation requested: too dear",
     ],
     [
       "the error of a failed one",
@@ -76,7 +76,7 @@ describe("a kept run with all its facts", () => {
     expect(text).to.include("15 tokens in 1 model call, 2 tool calls, 0.1235 EUR");
     expect(text).to.include("a=1, b=2").and.to.include("The answer");
     expect(text).to.match(/parent +p/);
-    expect(text).not.to.include("To go on with it");
+    expect(text).not.to.include("To resume it");
   });
 
   it("shows that tokens are unknown, and the amount that a resume has saved", () => {
@@ -97,7 +97,7 @@ describe("a kept run with all its facts", () => {
     expect(shown(other)).to.match(/waits for +Ana/).and.to.match(/cancelling +late/); // prettier-ignore
     expect(shown(other)).to.include("agentensemble runs resume <file> 'r 1' --store 'file:x'");
     const owned = kept({ status: "running", owner: "host:7" });
-    expect(shown(owned)).to.match(/process +host:7/).and.not.to.include("To go on with it"); // prettier-ignore
+    expect(shown(owned)).to.match(/process +host:7/).and.not.to.include("To resume it"); // prettier-ignore
   });
 
   it("lists tool calls in doubt with the command that settles them", () => {

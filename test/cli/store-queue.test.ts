@@ -59,7 +59,7 @@ describe("the commands of queues on a store in Redis", () => {
       await queue.redrive("r1");
       expect(await queue.depth()).to.deep.include({ queued: 2, leased: 0, dead: 0 });
       const again = await rejectionOf(ValidationError, queue.redrive("r1"));
-      expect(again.message).to.contain("is no dead letter");
+      expect(again.message).to.contain("is not a dead letter");
     } finally {
       await backend.close();
       await removeKeys(`agentensemble:{${ensemble}}`);

@@ -155,7 +155,7 @@ describe("attachments of a task", () => {
     [
       "text in another encoding",
       { type: "file", data: base64("\xe9t\xe9"), mediaType: "text/plain" },
-      "no UTF-8 text",
+      "not UTF-8 text",
     ],
     [
       "audio by its address",
@@ -228,17 +228,17 @@ describe("attachments of a task", () => {
 
     it("are refused before anything is spent", async () => {
       for (const [taken, shown] of [
-        [[], "no images in user messages (it takes text only)"],
+        [[], "images in user messages (accepted: text only)"],
         [
           ["image/png", "image/gif"],
-          "no image/jpeg in user messages (it takes image/png, image/gif)",
+          "image/jpeg in user messages (accepted: image/png, image/gif)",
         ],
-        [["application/pdf"], "no images in user messages (it takes application/pdf)"],
+        [["application/pdf"], "images in user messages (accepted: application/pdf)"],
       ] as const) {
         const model = taking(taken);
         const { message } = await rejectionOf(ValidationError, runWith(model));
         expect(message).to.equal(
-          `Attachment 1 of task 'Look' can't be sent: model 'scripted:scripted' takes ${shown}`,
+          `Attachment 1 of task 'Look' can't be sent: model 'scripted:scripted' does not accept ${shown}`,
         );
         expect(model.requests).to.deep.equal([]);
       }
@@ -274,21 +274,21 @@ describe("attachments of a task", () => {
 
     it("are refused by size and by address", async () => {
       for (const [parts, part, problem] of [
-        [{ maxBytes: 3 }, image, "takes parts of at most 3 bytes, got: 4"],
+        [{ maxBytes: 3 }, image, "accepts parts of at most 3 bytes, got: 4"],
         [
           { urls: false },
           { type: "image", data: "https://a.test/b" },
-          "takes no address of image/*; pass the bytes",
+          "does not accept an address of image/*; pass the bytes",
         ],
         [
           { urls: ["image/*"] },
           { type: "file", data: "https://a.test/b", mediaType: "application/pdf" },
-          "takes no address of application/pdf",
+          "does not accept an address of application/pdf",
         ],
         [
           { user: ["image/*"] },
           { type: "audio", data: MP3, mediaType: "audio/mpeg" },
-          "takes no audio in user messages (it takes image/*)",
+          "does not accept audio in user messages (accepted: image/*)",
         ],
       ] as const) {
         const model = Object.assign(new ScriptedModel(["fine"]), { capabilities: { parts } });
@@ -334,7 +334,9 @@ describe("attachments of a task", () => {
       const ensemble = new Ensemble({ model, tasks: [new Task({ description: "Look", agent })] });
       const error = await rejectionOf(TaskExecutionError, ensemble.run());
       expect(error).to.have.nested.property("cause.cause.code", "AE_MODEL_UNSUPPORTED_INPUT");
-      expect(error.message).to.include("takes no images in results of tools (it takes text only)");
+      expect(error.message).to.include(
+        "does not accept images in results of tools (accepted: text only)",
+      );
       expect(model.requests).to.have.length(1);
     });
   });
@@ -515,7 +517,7 @@ describe("attachment", () => {
     for (const [refused, o, problem] of [
       [path, { maxBytes: 3 }, "must have at most 3 bytes, got: 4"],
       [join(folder, "missing"), {}, "can't be read: ENOENT"],
-      [folder, {}, "can't be read: it is no file"],
+      [folder, {}, "can't be read: it is not a file"],
       [" ", {}, "path must not be blank"],
     ] as const) {
       const error = await rejectionOf(ValidationError, attachment.fromFile(refused, o));

@@ -43,7 +43,7 @@ describe("Phase", () => {
       "Phase 'p' after[0] must be a Phase, got: q",
     ],
     [
-      "what is no review",
+      "a value that is not a review",
       { name: "p", tasks: [task], review: {} },
       "Phase 'p' review must be a PhaseReview, got: {}",
     ],

@@ -39,8 +39,8 @@ describe("reasoning and cache in modelOptions", () => {
 
   it("are refused before anything is spent where the model does not take them", async () => {
     for (const [reasoning, options, problem] of [
-      [["effort"], { budgetTokens: 2048 }, "takes no reasoning.budgetTokens"],
-      [[], { effort: "low" }, "takes no reasoning.effort"],
+      [["effort"], { budgetTokens: 2048 }, "does not support reasoning.budgetTokens"],
+      [[], { effort: "low" }, "does not support reasoning.effort"],
     ] as const) {
       const model = Object.assign(new ScriptedModel(["done"]), { capabilities: { reasoning } });
       const agent = new Agent({ role: "R", goal: "G", modelOptions: { reasoning: options } });

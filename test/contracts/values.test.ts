@@ -58,7 +58,7 @@ describe("Agent", () => {
     expect(agent({ maxIterations: 0 })).to.equal("Agent maxIterations must be > 0, got: 0");
     expect(agent({ maxIterations: 1.5 })).to.equal("Agent maxIterations must be > 0, got: 1.5");
     expect(agent({ tools: [noop, null] })).to.equal("Tool at index 1 must not be null");
-    expect(agent({ tools: [new Date(0)] })).to.equal("Tool at index 0 (Date) is no tool");
+    expect(agent({ tools: [new Date(0)] })).to.equal("Tool at index 0 (Date) is not a tool");
     expect(agent({ tools: [noop, noop] })).to.match(/^Duplicate tool name 'noop'/);
     const forgotten = (): Agent =>
       new Agent({ role: "r", goal: "g", tools: [function clockTool() {} as never] });
@@ -157,7 +157,7 @@ describe("Task", () => {
     expect(task({ description: "" })).to.equal("Task description must not be blank");
     expect(task({ expectedOutput: " " })).to.equal("Task expectedOutput must not be blank");
     expect(task({ tools: [null] })).to.equal("Task tool at index 0 must not be null");
-    expect(task({ tools: [noop, {}] })).to.equal("Task tool at index 1 (Object) is no tool");
+    expect(task({ tools: [noop, {}] })).to.equal("Task tool at index 1 (Object) is not a tool");
     expect(task({ maxIterations: 0 })).to.equal("Task maxIterations must be > 0 when set, got: 0");
     expect(task({ context: [undefined] })).to.equal(
       "Task context element at index 0 must not be null",

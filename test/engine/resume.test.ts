@@ -136,7 +136,7 @@ describe("a write to memory that is answered", () => {
         ),
       ],
     });
-    expect(error?.message).to.include("must give the entry");
+    expect(error?.message).to.include("must return the entry");
   });
 });
 

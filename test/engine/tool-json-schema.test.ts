@@ -70,7 +70,7 @@ describe("a tool's input of plain JSON Schema", () => {
     it(`fails the task where it can't be read: ${what}`, async () => {
       const { error, output, got } = await call(schema, { name: "Ann" });
       expect(ToolConfigurationError.find(error)?.message).to.match(
-        /^The input of tool 'keep' is no JSON Schema that can be read: [^\n]+$/,
+        /^The input of tool 'keep' can't be read as a JSON Schema: [^\n]+$/,
       );
       expect(
         output.trace.taskTraces[0]?.llmInteractions[0]?.toolCalls.map(({ outcome }) => outcome),

@@ -97,18 +97,28 @@ describe("evaluate() refuses", () => {
     ["a dataset that is a text", { dataset: "cases" }, "AE_VALIDATION", "must be a list of cases"],
     ["no dataset", { dataset: null }, "AE_VALIDATION", "must be a list of cases or a Dataset"],
     ["a case that is a text", { dataset: ["q"] }, "AE_DATASET", "Case 1 must be an object"],
-    ["a blank id", { dataset: [{ id: "", input: 1 }] }, "AE_DATASET", "has an id that is no text"],
+    [
+      "a blank id",
+      { dataset: [{ id: "", input: 1 }] },
+      "AE_DATASET",
+      "has an id that is not a text",
+    ],
     ["a number as id", { dataset: [{ id: 7, input: 1 }] }, "AE_DATASET", "has an id that is no"],
-    ["tags in a text", { dataset: [{ input: 1, tags: "a" }] }, "AE_DATASET", "no list of texts"],
-    ["tags of numbers", { dataset: [{ input: 1, tags: [1] }] }, "AE_DATASET", "no list of texts"],
+    ["tags in a text", { dataset: [{ input: 1, tags: "a" }] }, "AE_DATASET", "not a list of texts"],
+    [
+      "tags of numbers",
+      { dataset: [{ input: 1, tags: [1] }] },
+      "AE_DATASET",
+      "not a list of texts",
+    ],
     [
       "metadata in a list",
       { dataset: [{ input: 1, metadata: [] }] },
       "AE_DATASET",
-      "metadata that is no object",
+      "metadata that is not an object",
     ],
     [
-      "an input that is no JSON",
+      "an input that is not JSON",
       { dataset: [{ id: "fn", input: CIRCLE }] },
       "AE_DATASET",
       "Case 'fn' can't be written as JSON",
@@ -214,7 +224,7 @@ describe("scorers refuse", () => {
   it("cases without the value that they compare", async () => {
     refuses(await rejection(scored(exact(), "a")), "AE_SCORE", "'c' has no expected value");
     const vague = scored(numericTolerance(), "1", { expected: "many" });
-    refuses(await rejection(vague), "AE_SCORE", "The expected value is no number");
+    refuses(await rejection(vague), "AE_SCORE", "The expected value is not a number");
     const short = scored(semanticSimilarity(), "a", { expected: "b" });
     refuses(await rejection(short), "AE_SCORE", "no vectors of the same length");
     const model = { embed: () => Promise.resolve([[1], [1, 2]]) } as never;
@@ -364,7 +374,7 @@ describe("datasets of stored traces", () => {
   it("name files that are no traces, and missing folders", async () => {
     const read = (traces: string | readonly string[]): Promise<unknown> =>
       rejection(scoreTraces({ name: "s", traces, scorers: [seen] }));
-    refuses(await read(folderWith({ "a.trace.json": "{" })), "AE_FILE_FORMAT", "is no trace");
+    refuses(await read(folderWith({ "a.trace.json": "{" })), "AE_FILE_FORMAT", "is not a trace");
     refuses(await read([fileWith("x.json", "[]")]), "AE_FILE_FORMAT", "it has no taskTraces");
     refuses(await read([fileWith("x.json", "{}")]), "AE_FILE_FORMAT", "it has no taskTraces");
     refuses(await read("/nowhere/traces"), "AE_VALIDATION", "Can't read the folder of traces");
@@ -416,8 +426,8 @@ describe("a file of responses", () => {
   const malformed: readonly (readonly [string, string])[] = [
     ["{}\n", "it has no recordings of evaluations"],
     [header.replace("1", "2"), "or those of another version"],
-    [`${header}{"key":1}\n`, "line 2 is no response"],
-    [`${header}no JSON\n`, "line 2 is no response"],
+    [`${header}{"key":1}\n`, "line 2 is not a response"],
+    [`${header}no JSON\n`, "line 2 is not a response"],
   ];
   for (const [text, message] of malformed)
     it(`is refused where ${message}: ${JSON.stringify(text.slice(-12))}`, async () => {

@@ -255,7 +255,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "Error: Access denied: path is outside the sandbox directory",
     "[CREATED notes/changes.md +1 -0]",
     'count_lines {"path":"server.ts"} -> 4 lines',
-    '"a\\u0000b": Access denied: path holds a control character',
+    '"a\\u0000b": Access denied: path contains a control character',
   ],
   "43-web-tools.js": [
     "     Birds that hardly ever land.",

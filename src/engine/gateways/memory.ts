@@ -67,7 +67,7 @@ class MemoryStep extends FrameStep<MemoryWrite, MemoryEntry> {
     if (typeof (value as Partial<MemoryEntry> | null)?.content === "string")
       return value as MemoryEntry; // the fields read here were checked
     throw new ValidationError(
-      `answer() of beforeMemoryWrite must give the entry that was written, got: ${preview(value)}`,
+      `answer() of beforeMemoryWrite must return the entry that was written, got: ${preview(value)}`,
     );
   }
 

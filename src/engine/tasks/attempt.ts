@@ -82,7 +82,7 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
     const answer = value as TaskAnswer; // checked next
     if (typeof answer.raw !== "string")
       throw new ValidationError(
-        `answer() of beforeTask must give { raw: string }, got: ${preview(answer)}`,
+        `answer() of beforeTask must return { raw: string }, got: ${preview(answer)}`,
       );
     requireInteger("answer() of beforeTask toolCallCount", answer.toolCallCount, 0);
     const { run, record } = this.frame;

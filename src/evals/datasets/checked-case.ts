@@ -22,12 +22,12 @@ export function namedCase<In, Out>(
   const { id = `case-${position + 1}`, input, tags = [], metadata } = fields;
   if (typeof id !== "string" || !ID.test(id))
     return refuse(
-      `has an id that is no text of 1 to 200 characters without control characters: ${preview(id, 60)}`,
+      `has an id that is not a text of 1 to 200 characters without control characters: ${preview(id, 60)}`,
     );
   if (input === undefined) return refuse("has no input");
   if (!Array.isArray(tags) || !tags.every((tag) => typeof tag === "string"))
-    return refuse(`has tags that are no list of texts: ${preview(tags, 60)}`);
+    return refuse(`has tags that are not a list of texts: ${preview(tags, 60)}`);
   if (metadata !== undefined && asFields(metadata) === undefined)
-    return refuse(`has metadata that is no object: ${preview(metadata, 60)}`);
+    return refuse(`has metadata that is not an object: ${preview(metadata, 60)}`);
   return { ...given, id, position };
 }

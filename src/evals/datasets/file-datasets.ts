@@ -119,14 +119,14 @@ async function* jsonRows(path: string): AsyncGenerator<NumberedRow, void, void> 
       value = JSON.parse(text);
     } catch (cause) {
       throw new FileFormatError(
-        `${path}, line ${line} is no JSON: ${messageOf(cause)}`,
+        `${path}, line ${line} is not JSON: ${messageOf(cause)}`,
         { path, line },
         { cause, hint: "Each line of a JSONL file is one JSON object." },
       );
     }
     const row = asFields(value);
     if (row === undefined)
-      throw new FileFormatError(`${path}, line ${line} is no JSON object`, { path, line });
+      throw new FileFormatError(`${path}, line ${line} is not a JSON object`, { path, line });
     yield { row, line };
   }
 }

@@ -121,11 +121,11 @@ async function traceInFile(path: string): Promise<StoredTrace> {
   try {
     value = JSON.parse(await readFile(path, "utf8"));
   } catch (cause) {
-    throw new FileFormatError(`${path} is no trace: ${messageOf(cause)}`, { path }, { cause });
+    throw new FileFormatError(`${path} is not a trace: ${messageOf(cause)}`, { path }, { cause });
   }
   const fields = asFields(value);
   if (fields === undefined || !Array.isArray(fields["taskTraces"]))
-    throw new FileFormatError(`${path} is no trace: it has no taskTraces`, { path });
+    throw new FileFormatError(`${path} is not a trace: it has no taskTraces`, { path });
   return storedTrace(fields);
 }
 

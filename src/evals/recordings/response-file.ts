@@ -140,7 +140,7 @@ export class ResponseFile {
       const fields = fieldsOfLine(text);
       if (line === 1) this.#checkHeader(fields);
       else if (typeof fields?.["key"] === "string") this.#places.set(fields["key"], { start, end });
-      else throw this.#malformed(`line ${line} is no response`, line);
+      else throw this.#malformed(`line ${line} is not a response`, line);
     });
     await file.truncate(this.#end);
     if (line === 0) this.#append({ format: FORMAT, version: VERSION }, undefined);

@@ -163,7 +163,7 @@ export function numericTolerance(options: NumericToleranceOptions = {}): Scorer<
   return builtInScorer("numericTolerance", options, ["absolute", "relative"], (sample) => {
     const expected = numberIn(expectedOf(sample));
     const found = numberIn(sample.output);
-    if (expected === undefined) throw new ScoreError("The expected value is no number", "score");
+    if (expected === undefined) throw new ScoreError("The expected value is not a number", "score");
     if (found === undefined) return { value: 0, reason: "The output has no number" };
     const off = Math.abs(found - expected);
     const isNear = off <= Math.max(absolute, relative * Math.abs(expected));

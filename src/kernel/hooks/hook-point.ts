@@ -250,7 +250,7 @@ export class HookPoint {
       throw new ValidationError(
         `Tap '${tap}' of ${hook} returned ${preview(verdict)}; in lane '${lane}' it may return ${allowed}`,
         {
-          hint: "An arrow function returns the value of its expression: wrap the body in braces where nothing is meant.",
+          hint: "An arrow function returns the value of its expression: wrap the body in braces to return nothing.",
         },
       );
     }
@@ -258,7 +258,7 @@ export class HookPoint {
       const patch = (verdict as Replace<unknown>).value;
       if (typeof patch !== "object" || patch === null)
         throw new ValidationError(
-          `Tap '${tap}' of ${hook} must give replace() an object, got: ${preview(patch)}`,
+          `Tap '${tap}' of ${hook} must pass an object to replace(), got: ${preview(patch)}`,
         );
       const taken = Object.fromEntries(
         Object.entries(patch).filter(([field]) => fields.includes(field)),

@@ -129,7 +129,7 @@ async function readTraceFile(path: string): Promise<unknown> {
 function notATrace(path: string, cause?: unknown): FileFormatError {
   const why = cause === undefined ? "it has no taskTraces" : messageOf(cause);
   return new FileFormatError(
-    `${path} is no trace: ${why}`,
+    `${path} is not a trace: ${why}`,
     { path, line: undefined },
     { hint: "Pass output.trace, or a file that trace.save(path) wrote.", cause },
   );

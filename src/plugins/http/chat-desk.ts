@@ -296,7 +296,7 @@ export class ChatDesk implements RunOwnership {
   #stop({ thread, owner }: OwnThread): Response {
     const run = this.#turns.current(thread.id, owner)?.run;
     if (run?.handle === undefined) return nothingThere();
-    run.handle.cancel("the client asked for it");
+    run.handle.cancel("the client requested it");
     return jsonAnswer(202, { id: thread.id, turnId: run.id, status: "CANCELLING" });
   }
 

@@ -165,7 +165,7 @@ export class RunDesk implements RunOwnership {
     if (run === undefined) throw noSuchRun();
     if (run.handle === undefined)
       throw new HttpRefusal(409, "RUN_COMPLETED", "The run has ended already");
-    run.handle.cancel("the client asked for it");
+    run.handle.cancel("the client requested it");
     return jsonAnswer(202, { runId: id, status: "CANCELLING" });
   }
 }

@@ -153,7 +153,7 @@ function reflectionsIn(text: string, path: string): Kept {
   } catch (cause) {
     const line = lineOf(text);
     throw new FileFormatError(
-      `The reflections in '${path}' are no valid JSON (line ${line}): ${messageOf(cause)}`,
+      `The reflections in '${path}' are not valid JSON (line ${line}): ${messageOf(cause)}`,
       { path, line },
       { cause, hint },
     );
@@ -164,7 +164,11 @@ function reflectionsIn(text: string, path: string): Kept {
     reflections !== null &&
     Object.values(reflections).every(isStored);
   if (!sound)
-    throw new FileFormatError(`'${path}' is no file of reflections`, { path, line: 1 }, { hint });
+    throw new FileFormatError(
+      `'${path}' is not a file of reflections`,
+      { path, line: 1 },
+      { hint },
+    );
   return reflections as Kept; // checked above
 }
 

@@ -89,7 +89,7 @@ export class Reflector {
     const isMarked = untrusted !== undefined && untrusted !== null; // a database store may return null
     if (!isLesson(found) || !Number.isFinite(runCount) || (isMarked && !hasText(untrusted)))
       throw new Error(
-        `retrieve() of the reflectionStore must give a reflection or undefined, got ${preview(found)}`,
+        `retrieve() of the reflectionStore must return a reflection or undefined, got ${preview(found)}`,
       );
     if (hasText(untrusted)) noteKeptSource(call.run, "lesson drawn", untrusted);
     return found as TaskReflection; // checked, except the date, which is not read here
@@ -171,7 +171,7 @@ function complete(
 ): TaskReflection {
   if (!isLesson(lesson))
     throw new Error(
-      "the strategy must give { refinedDescription, refinedExpectedOutput, observations, suggestions }",
+      "the strategy must return { refinedDescription, refinedExpectedOutput, observations, suggestions }",
     );
   const { refinedDescription, refinedExpectedOutput, observations, suggestions } = lesson;
   return Object.freeze({

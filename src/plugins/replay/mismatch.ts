@@ -36,7 +36,7 @@ function explanation(
   asked: UnknownRequest,
   recording: Recording,
 ): string {
-  if (nearest === undefined) return "It holds no model call at all.";
+  if (nearest === undefined) return "It contains no model calls.";
   const place = `call ${nearest.iteration + 1} of task '${nearest.task}'`;
   const isTrace = recording.kind === "trace"; // a trace has only the words of a request
   const difference = isTrace
@@ -58,7 +58,7 @@ export function unknownTool(
   const nearest = same.find((recorded) => recorded.task === taskId) ?? same[0];
   const known =
     nearest === undefined
-      ? "It holds no call of that tool."
+      ? "It contains no call of that tool."
       : `The nearest one: ${tool.name}(${preview(nearest.arguments)}) of task '${nearest.task}'.`;
   return new RecordingMismatchError(run.redact(`${what} ${known}`), { hint: HINT });
 }

@@ -56,7 +56,7 @@ export class RecordingReader {
   #refusal(line: number, why: string, cause?: unknown): FileFormatError {
     const { path } = this;
     return new FileFormatError(
-      `${path}:${line} is no line of a recording: ${why}`,
+      `${path}:${line} is not a line of a recording: ${why}`,
       { path, line },
       { ...(cause !== undefined && { cause }), hint: "Record it again." },
     );
@@ -150,7 +150,7 @@ function saltOf(fields: Fields): string {
   if (version === FIRST_VERSION) return "";
   if (version === RECORDING_VERSION) return textField(fields, "salt");
   throw new Misshapen(
-    `version ${preview(version)} is not understood, only ${FIRST_VERSION} and ${RECORDING_VERSION}: another version of agentensemble wrote it`,
+    `version ${preview(version)} is not supported, only ${FIRST_VERSION} and ${RECORDING_VERSION}: another version of agentensemble wrote it`,
   );
 }
 

@@ -61,7 +61,7 @@ export function readTrace(value: unknown, source: string, text?: string): Record
     if (!(error instanceof Misshapen)) throw error;
     const line = text === undefined ? undefined : lineOfFault(error, value, text);
     throw new FileFormatError(
-      `${source}${line === undefined ? "" : `:${line}`} is no trace that can be replayed: ${error.message}`,
+      `${source}${line === undefined ? "" : `:${line}`} is not a trace that can be replayed: ${error.message}`,
       { path: source, line },
       { hint: "Name what recordTo(file) wrote, or a trace of captureMode FULL." },
     );
@@ -72,7 +72,7 @@ function checkTrace(trace: Fields, source: string): void {
   const { schemaVersion, captureMode } = trace;
   if (typeof schemaVersion !== "string" || !/^1\.\d+$/.test(schemaVersion)) {
     throw new Misshapen(
-      `schema ${preview(schemaVersion)} is not understood, only 1.x`,
+      `schema ${preview(schemaVersion)} is not supported, only 1.x`,
       trace,
       "schemaVersion",
     );
@@ -80,7 +80,7 @@ function checkTrace(trace: Fields, source: string): void {
   listField(trace, "taskTraces"); // a value without this list is no trace
   if (captureMode === CaptureMode.FULL) return;
   throw new FileFormatError(
-    `${source} was made with captureMode ${preview(captureMode)}, which keeps too little to be replayed`,
+    `${source} was recorded with captureMode ${preview(captureMode)}, which omits data that a replay needs`,
     { path: source },
     { hint: 'Run it with captureMode: "FULL", or record it with recordTo(file).' },
   );

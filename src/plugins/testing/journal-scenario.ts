@@ -147,5 +147,5 @@ export const RESULT: RunResult = {
 };
 
 export function assertInstant(text: string): void {
-  assert.equal(new Date(text).toISOString(), text, `'${text}' is no ISO instant`);
+  assert.equal(new Date(text).toISOString(), text, `'${text}' is not an ISO instant`);
 }

@@ -63,7 +63,7 @@ export class WorkRoutes {
   async #post(request: Request, principal: Principal): Promise<Response> {
     const { service, settings, ids, queue } = this.#parts;
     if (service.state !== "READY")
-      throw notNow(503, "DRAINING", "The service takes no requests now");
+      throw notNow(503, "DRAINING", "The service does not accept requests now");
     const maxBodyBytes = settings.maxMessageBytes;
     const body = await readJsonObject(request, { maxBodyBytes, bodyTimeoutMs: RECEIVE_MS });
     const work = workRequestIn(body, {

@@ -28,7 +28,7 @@ export function ingressPort(
     warn: (message: string) => events.warn(message),
     submit: async (requestId: string, work: IngressWork): Promise<EnqueueReceipt> => {
       if (service.state !== "READY")
-        throw new ServiceStateError(`Service '${ensemble}' takes no requests now`);
+        throw new ServiceStateError(`Service '${ensemble}' does not accept requests now`);
       checkOptions(`the request of ingress '${from}'`, work, FIELDS);
       const { type } = sharedAs(work.task, service);
       const request = { ...work, v: WORK_VERSION, requestId, from, to: ensemble, type } as const;

@@ -75,7 +75,7 @@ function hiddenPath(target: string, n: number): string {
 async function checkTarget(target: string): Promise<void> {
   const there = await stat(target).catch(() => undefined); // missing or unreadable
   if (there?.isFile() === false)
-    throw new Error(there.isDirectory() ? "it is a folder" : "it is no regular file");
+    throw new Error(there.isDirectory() ? "it is a folder" : "it is not a regular file");
 }
 
 /** Joins pieces into blocks of efficient size. Other work may run between two blocks. */

@@ -17,7 +17,7 @@ async function isThere(folder: string): Promise<boolean> {
     if (NOT_THERE.has(codeOf(error))) return undefined;
     throw error;
   });
-  if (found?.isDirectory() === false) throw new Error(`'${folder}' is no folder`);
+  if (found?.isDirectory() === false) throw new Error(`'${folder}' is not a folder`);
   return found !== undefined;
 }
 

@@ -10,7 +10,7 @@ export async function readWithin(
 ): Promise<Uint8Array | number> {
   const { readFile, stat } = await import("node:fs/promises");
   const found = await stat(path);
-  if (!found.isFile()) throw new Error("it is no file");
+  if (!found.isFile()) throw new Error("it is not a file");
   if (found.size > maxBytes) return found.size;
   const bytes = await readFile(path, { signal });
   return bytes.length > maxBytes ? bytes.length : bytes;

@@ -11,7 +11,7 @@ export function requireUsableFile(path: string): void {
   const folder = dirname(path);
   if (!isWritableFolder(folder)) throw new Error(`the folder ${folder} can't be written`);
   try {
-    if (!statSync(path).isFile()) throw new Error(`${path} is no regular file`);
+    if (!statSync(path).isFile()) throw new Error(`${path} is not a regular file`);
     accessSync(path, constants.R_OK | constants.W_OK);
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;

@@ -58,7 +58,7 @@ export async function checkingSchemaOf(name: string, jsonSchema: Fields): Promis
   const { Validator } = await import("@cfworker/json-schema");
   const unreadable = (error: unknown): Error =>
     new Error(
-      `${name} is no JSON Schema that can be read: ${messageOf(error).split("\n", 1)[0] ?? ""}`,
+      `${name} can't be read as a JSON Schema: ${messageOf(error).split("\n", 1)[0] ?? ""}`,
       { cause: error },
     );
   const own = structuredClone(jsonSchema); // the validator changes its input

@@ -85,11 +85,11 @@ describe("MeasuredTasks", () => {
     const tasks = new MeasuredTasks();
     const value = await rejection(tasks.add({} as ExecutionTrace));
     expect(value).to.be.instanceOf(FileFormatError);
-    expect(String(value)).to.include("traces is no trace: it has no taskTraces");
+    expect(String(value)).to.include("traces is not a trace: it has no taskTraces");
     const path = join(temporaryFolder(), "cut.trace.json");
     writeFileSync(path, '{"taskTraces": [');
     const file = await rejection(tasks.add(path));
-    expect(String(file)).to.include("cut.trace.json is no trace: ").and.to.include("JSON");
+    expect(String(file)).to.include("cut.trace.json is not a trace: ").and.to.include("JSON");
   });
 });
 

@@ -64,7 +64,7 @@ describe("the windows of a thread", () => {
     const { turns } = await summarized({ turns: 2 }).select(threadOf(5, failing));
     expect(turns.map(({ n }) => n)).to.deep.equal([4]);
     expect(warnings).to.deep.equal([
-      "The thread could not be summarized, so the model sees less of it: down",
+      "The thread could not be summarized, so the model receives less of it: down",
     ]);
     const aborted = threadOf(5, { ...failing, signal: AbortSignal.abort() });
     const error = await rejectionOf(

@@ -216,7 +216,7 @@ describe("a task that reflects", () => {
       new ScriptedModel(["fine"]),
       new Task({ description: "Do", reflect: { strategy: nonsense } }),
     );
-    expect(warnings(events)[0]).to.include("the strategy must give");
+    expect(warnings(events)[0]).to.include("the strategy must return");
   });
 
   it("ignores an invalid lesson with a warning, and null without one", async () => {
@@ -242,7 +242,7 @@ describe("a task that reflects", () => {
       );
       expect(output.raw).to.equal("fine");
       expect(warnings(events).join()).to.include(
-        "retrieve() of the reflectionStore must give a reflection",
+        "retrieve() of the reflectionStore must return a reflection",
       );
       expect(
         model.requests,

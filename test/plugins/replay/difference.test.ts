@@ -82,7 +82,7 @@ describe("the error of a replay for a request that was not recorded", () => {
 
   it("reports what is known of the nearest call", () => {
     expect(messageOf({})).to.equal(
-      "Call 1 of task 'a' to p:m is not in file. It holds no model call at all.",
+      "Call 1 of task 'a' to p:m is not in file. It contains no model calls.",
     );
     const summary = { purpose: "summary" };
     expect(messageOf({ allCalls: [recorded(summary)] })).to.contain("differs in the purpose");
@@ -100,7 +100,7 @@ describe("the error of a replay for a request that was not recorded", () => {
     const call = { run, tool: { name: "look" }, call: { arguments: "{}" }, taskId: "a" } as never;
     const tools = (...allTools: readonly object[]): string =>
       unknownTool(recording({ allTools }), call).message;
-    expect(tools({ tool: "other" })).to.contain("It holds no call of that tool.");
+    expect(tools({ tool: "other" })).to.contain("It contains no call of that tool.");
     const [ofB, ofA] = [{ task: "b" }, { task: "a" }].map((one) => ({
       ...{ tool: "look", arguments: "[]" },
       ...one,

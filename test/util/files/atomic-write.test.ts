@@ -68,7 +68,7 @@ describe("writing whole files", () => {
     expect((await rejectionOf(Error, write())).message).to.equal("it is a folder");
     await rm(file, { recursive: true });
     execFileSync("mkfifo", [file]);
-    expect((await rejectionOf(Error, write())).message).to.equal("it is no regular file");
+    expect((await rejectionOf(Error, write())).message).to.equal("it is not a regular file");
   });
 
   it("publishes no draft that another writer has removed or replaced", async () => {

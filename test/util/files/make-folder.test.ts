@@ -28,11 +28,11 @@ describe("makeFolder", () => {
     expect(existsSync(join(root, "x", "y", "z"))).to.equal(true);
   });
 
-  it("names what is no folder on the way", async () => {
+  it("names a file in the place of a folder on the way", async () => {
     await writeFile(join(root, "file"), "");
     for (const path of ["file", "file/deep", "file/deep/er"]) {
       expect((await rejectionOf(Error, makeFolder(join(root, path)))).message).to.include(
-        `'${join(root, "file")}' is no folder`,
+        `'${join(root, "file")}' is not a folder`,
       );
     }
   });

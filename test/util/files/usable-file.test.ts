@@ -15,7 +15,7 @@ describe("requireUsableFile", () => {
   it("refuses a folder, and a file below a file", () => {
     const folder = temporaryFolder();
     writeFileSync(join(folder, "there"), "x");
-    expect(() => requireUsableFile(folder)).to.throw("is no regular file");
+    expect(() => requireUsableFile(folder)).to.throw("is not a regular file");
     expect(() => requireUsableFile(join(folder, "there/file"))).to.throw("can't be written");
   });
 

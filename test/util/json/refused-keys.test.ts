@@ -24,7 +24,7 @@ describe("parseWithoutRefusedKeys", () => {
     expect(parseWithoutRefusedKeys('{"a":["__proto__"]}')).to.deep.equal({ a: ["__proto__"] });
   });
 
-  it("throws for a refused key, however it is written, and for what is no JSON", () => {
+  it("throws for a refused key, however it is written, and for what is not JSON", () => {
     for (const text of ['{"a":{"constructor":1}}', String.raw`{"\u0070rototype":1}`])
       expect(() => parseWithoutRefusedKeys(text)).to.throw(/^the key '\w+' is not allowed$/);
     expect(() => parseWithoutRefusedKeys("{")).to.throw(SyntaxError);

@@ -95,7 +95,7 @@ describe("createRedactor", () => {
     });
   });
 
-  it("copes with cycles, depth, size, getters that throw and what is no JSON", () => {
+  it("copes with cycles, depth, size, getters that throw and what is not JSON", () => {
     const cycle: Record<string, unknown> = { name: "a" };
     cycle["self"] = cycle;
     expect(redactor.redactValue(cycle)).to.deep.equal({ name: "a", self: "[Circular]" });

@@ -68,7 +68,7 @@ describe("JsonSchemaValidators", () => {
       const { message } = await errorOf(() =>
         schemas.check(UNREADABLE, { name: "Ann" }, "The field", "f"),
       );
-      expect(message).to.match(/^The field 'f' is no JSON Schema that can be read: [^\n]+$/);
+      expect(message).to.match(/^The field 'f' can't be read as a JSON Schema: [^\n]+$/);
     }
   });
 });

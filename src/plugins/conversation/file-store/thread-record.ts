@@ -50,7 +50,7 @@ function recordOf(
   if (typeof v === "number" && v !== 1)
     problem.text = `the line has version ${String(v)}, and this program reads version 1`;
   else if (v !== 1 || !isObject(head) || !Array.isArray(turns) || !Number.isInteger(kept))
-    problem.text = "the line is no change of a thread";
+    problem.text = "the line is not a change of a thread";
   else if (threadId !== undefined && (head as ThreadHead).id !== threadId)
     problem.text = "the line belongs to another thread";
   else return value as ThreadRecord; // just checked

@@ -142,7 +142,7 @@ async function selectSummarized(
   } catch (error) {
     if (signal.aborted) throw error;
     input.warn(
-      `The thread could not be summarized, so the model sees less of it: ${messageOf(error)}`,
+      `The thread could not be summarized, so the model receives less of it: ${messageOf(error)}`,
     );
     return { turns: kept, summary };
   }

@@ -112,8 +112,8 @@ export function readSavedTrace(document: unknown, dag?: Dag): SavedTrace {
   if (!/^1\.\d+$/.test(version) || !Array.isArray(trace.raw("taskTraces")))
     throw new Error(
       version === ""
-        ? "it is no trace: it has no schemaVersion"
-        : `it is no trace of schema 1.x: schemaVersion is ${version.slice(0, 20)}`,
+        ? "it is not a trace: it has no schemaVersion"
+        : `it is not a trace of schema 1.x: schemaVersion is ${version.slice(0, 20)}`,
     );
   const errors = trace.list("errors");
   const startMs = trace.instant("startedAt", 0);

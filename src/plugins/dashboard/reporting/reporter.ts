@@ -143,7 +143,7 @@ export class Reporter {
       case "request":
         return void this.#answer(message);
       case "hello":
-        return this.#link.refuse("it takes no reports: its version is older");
+        return this.#link.refuse("it does not accept reports, because its version is older");
     }
   }
 

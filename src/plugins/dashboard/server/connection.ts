@@ -75,7 +75,7 @@ export class Connection {
       if (!this.#admits()) return;
       if (isBinary) return this.close(CLOSE.notText, "Messages are JSON texts");
       const message = messageIn(receivedText(data));
-      if (message === undefined) return this.close(CLOSE.notJson, "A message is no JSON object");
+      if (message === undefined) return this.close(CLOSE.notJson, "A message is not a JSON object");
       fn(message);
     });
   }

@@ -23,7 +23,7 @@ export class ProcessClient implements ProcessLink {
   take(message: Fields): void {
     if (this.#process !== undefined) return this.#takeReport(this.#process, message);
     if (message["type"] !== "report")
-      return this.close(CLOSE.refused, "The first frame is no report");
+      return this.close(CLOSE.refused, "The first frame is not a report");
     const joined = this.#processes.join(message, this.#principal, this);
     if (typeof joined === "string") this.close(CLOSE.refused, joined);
     else this.#process = joined;

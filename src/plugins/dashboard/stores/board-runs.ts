@@ -173,7 +173,7 @@ export class BoardRuns {
       const { runs } = await withTimeout(() => store.list({ limit: LATEST }), { ms, late });
       return runs;
     } catch (error) {
-      emitProcessWarning(`dashboard: a page gets no runs of the store: ${messageOf(error)}`);
+      emitProcessWarning(`dashboard: the runs of the store can't be shown: ${messageOf(error)}`);
       return [];
     }
   }

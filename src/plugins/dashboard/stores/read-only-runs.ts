@@ -39,7 +39,7 @@ function isFolder(path: string): boolean {
   throw new ValidationError(
     found === undefined
       ? `There is no file or folder ${preview(path)}`
-      : `${preview(path)} is no trace file and no diagram`,
+      : `${preview(path)} is neither a trace file nor a diagram`,
     {
       hint: "Name folders, *.trace.json and *.dag.json files, or an address such as postgres://...",
     },

@@ -96,7 +96,7 @@ function requireSame(known: KeptRun, start: RunStart): void {
   requireUnsealed(known);
   const what = known.ensemble === start.ensemble ? "inputs" : `ensemble ('${known.ensemble}')`;
   throw new ValidationError(
-    `Run '${start.runId}' is kept with other ${what}: it can't go on with these`,
+    `Run '${start.runId}' was started with other ${what} and can't be resumed with these`,
     { hint: "Use another runId, or the inputs and the ensemble that it began with." },
   );
 }

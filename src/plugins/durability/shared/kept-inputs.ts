@@ -35,7 +35,7 @@ export function keptInputs(run: KeptRun): Inputs {
   const { runId, inputs, inputsHash: hash } = run;
   if (isObject(inputs) && !hash.startsWith(INEXACT) && inputsHash(inputs) === hash) return inputs;
   throw new ValidationError(
-    `The inputs of run '${runId}' are not in its journal as they were: JSON can't hold them, or they hold secrets`,
+    `The inputs of run '${runId}' are not in its journal: JSON can't represent them, or they contain secrets`,
     { hint: `Pass them: ensemble.run(inputs, { runId: "${runId}" }).` },
   );
 }

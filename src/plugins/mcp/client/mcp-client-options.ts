@@ -232,7 +232,7 @@ function httpEndpoint(
   if (url === undefined || !["http:", "https:"].includes(url.protocol))
     throw new ValidationError(`${what} url must be an http or https address`);
   if (url.username !== "" || url.password !== "") {
-    throw new ValidationError(`${what} url must not hold a user name or a password`, {
+    throw new ValidationError(`${what} url must not contain a user name or a password`, {
       hint: "Send them in headers: { authorization: ... }.",
     });
   }

@@ -78,7 +78,7 @@ export class StdioTransport implements Transport {
     const noise =
       this.#noise === ""
         ? undefined
-        : `it wrote to standard output what is no message: ${this.#noise}`;
+        : `it wrote text that is not a message to standard output: ${this.#noise}`;
     const errors =
       this.#errorOutput.trim() === ""
         ? undefined

@@ -46,8 +46,8 @@ const MAX_ENTRY_CHARACTERS = 8 << 20;
 const EVICTION_SIZE = 64 << 10;
 
 const HINTS: Readonly<Record<string, string>> = {
-  ENOSPC: "Free some space; the store goes on working",
-  EDQUOT: "Free some space; the store goes on working",
+  ENOSPC: "Free some disk space. The store then works again",
+  EDQUOT: "Free some disk space. The store then works again",
   EFBIG: "The file may not grow further: raise the limit, or evict entries earlier",
   EACCES: "The file, its folder and the files next to it must be writable",
   EPERM: "The file, its folder and the files next to it must be writable",
@@ -301,7 +301,7 @@ class FileStore implements SharedMemoryStore {
 export function fileStore(path: string, options: FileStoreOptions = {}): SharedMemoryStore {
   requireText(path, `path must be the path of a file, got: ${preview(path)}`);
   if (path.includes("\0"))
-    throw new ValidationError(`path must not hold a NUL character, got: ${preview(path)}`);
+    throw new ValidationError(`path must not contain a NUL character, got: ${preview(path)}`);
   checkOptions("MemoryStore.file()", options, ["onWarning"]);
   requireFunction("MemoryStore.file() onWarning", options.onWarning);
   return new FileStore(path, options);

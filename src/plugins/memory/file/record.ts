@@ -46,7 +46,7 @@ export function checkLogHeader(value: unknown): void {
     throw new ValidationError("is not a memory file of AgentEnsemble");
   if (header["version"] !== FORMAT_VERSION) {
     throw new ValidationError(
-      `is of form ${preview(header["version"])}, of another version of AgentEnsemble; this one knows form ${FORMAT_VERSION}`,
+      `is of form ${preview(header["version"])}, of another version of AgentEnsemble; this version supports form ${FORMAT_VERSION}`,
     );
   }
 }

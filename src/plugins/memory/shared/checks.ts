@@ -110,14 +110,14 @@ export function keptBy(
   const kept: unknown = policy.apply(Object.freeze([...entries]));
   if (!Array.isArray(kept))
     throw new ValidationError(
-      `policy must give back an array of the entries to keep, at once, got: ${preview(kept)}`,
+      `policy must return an array of the entries to keep, not a promise, got: ${preview(kept)}`,
     );
   const mask = entries.map(() => false);
   for (const entry of kept as readonly MemoryEntry[]) {
     const index = indices.get(entry);
     if (index === undefined)
       throw new ValidationError(
-        `policy must give back entries that it was given, got: ${preview(entry)}`,
+        `policy must return only entries that it received, got: ${preview(entry)}`,
       );
     mask[index] = true;
   }

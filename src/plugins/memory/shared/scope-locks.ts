@@ -53,7 +53,7 @@ export function lockTimeout(scope: string, timeoutMs: number): MemoryStoreError 
     `The lock of scope '${scope}' was not free within ${timeoutMs} ms`,
     { operation: "withLock", scope },
     {
-      hint: "Hold it for less time, raise timeoutMs, or see that no work asks for a lock that it holds",
+      hint: "Hold it for less time, raise timeoutMs, or make sure that no work requests a lock that it already holds",
     },
   );
 }

@@ -68,20 +68,20 @@ function misfitOf(
   if (dimensions === undefined) {
     if (type === undefined) return undefined;
     return {
-      problem: `keeps a ${type} for each entry, and there is no model to make one`,
+      problem: `keeps a ${type} for each entry, so it needs a model`,
       hint: "Give the option model, or another table.",
     };
   }
   if (type === undefined) {
     return {
-      problem: "was made without a model and has no vectors",
+      problem: "was created without a model and has no vectors",
       hint: "Leave the option model out, or give another table.",
     };
   }
   if (type.endsWith(`vector(${dimensions})`)) return undefined;
   return {
     problem: `keeps a ${type} for each entry, and the model's vectors have ${dimensions} numbers`,
-    hint: `Use the model that ${name} was made with, or another table.`,
+    hint: `Use the model with which ${name} was created, or another table.`,
   };
 }
 

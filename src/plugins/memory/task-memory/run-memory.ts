@@ -174,7 +174,7 @@ export class RunMemory {
       return await read();
     } catch (error) {
       if (!this.#lenient || call.signal.aborted || endsRun(error)) throw error;
-      this.#warn(`Task '${taskLabel(call.task)}' goes on without a part of its memory`, error);
+      this.#warn(`Task '${taskLabel(call.task)}' continues without a part of its memory`, error);
       return NOTHING;
     }
   }

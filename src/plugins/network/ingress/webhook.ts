@@ -137,7 +137,7 @@ async function acceptMessage(
 function webhookRefusal(error: unknown): HttpRefusal {
   if (error instanceof HttpRefusal) return error;
   if (ServiceStateError.isInstance(error))
-    return later(503, "DRAINING", "The service takes no requests now");
+    return later(503, "DRAINING", "The service does not accept requests now");
   if (NetworkError.isInstance(error))
     return later(503, "UNAVAILABLE", "The storage of requests can't be reached");
   if (RequestConflictError.isInstance(error))

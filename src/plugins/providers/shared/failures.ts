@@ -183,7 +183,7 @@ export class FailureReport {
     const what =
       exceeded === "timeoutMs"
         ? `no complete answer within ${limitMs} ms`
-        : `nothing came for ${limitMs} ms`;
+        : `no data arrived for ${limitMs} ms`;
     return this.error(
       {
         code: "AE_MODEL_TIMEOUT",

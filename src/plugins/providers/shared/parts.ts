@@ -46,7 +46,7 @@ export function readMedia(part: MediaPart): PartContent {
     throw new UnsupportedRequest(
       mediaType === undefined
         ? "the type of an image is unknown"
-        : `a part of type '${part.type}' holds ${mediaType}`,
+        : `a part of type '${part.type}' contains ${mediaType}`,
       "Make parts with attachment.fromBytes, fromBase64, fromUrl, fromFile or fromBlob.",
     );
   return { kind: "base64", mediaType, data: plainBase64(source.data) };

@@ -59,7 +59,7 @@ export class Budget {
       throw new ValidationError(
         "budget downgradeTo needs prices of each model, but costConfiguration has the same rates for all models",
         {
-          hint: "Make costConfiguration a function of the call: it sees provider and modelId.",
+          hint: "Make costConfiguration a function of the call: it receives provider and modelId.",
         },
       );
     if (this.cheaper !== undefined)

@@ -14,7 +14,7 @@ const TOLERANCE = 1e-9;
  */
 export function pricedCost(prices: CostConfiguration, usage: UsageRecord): number {
   const hint =
-    "With budget maxCost the price function must give a number >= 0 for every model that is called.";
+    "With budget maxCost the price function must return a number >= 0 for every model that is called.";
   const model = `'${usage.provider}:${usage.modelId}'`;
   let cost: number | undefined;
   try {

@@ -63,7 +63,7 @@ class BodyReader {
     const encoding = (answer.headers["content-encoding"] ?? "").trim().toLowerCase();
     const decoder = decoderFor(encoding, first[0] ?? 0);
     if (decoder === undefined)
-      throw this.#bad(`its content encoding '${encoding.slice(0, 50)}' is not understood`);
+      throw this.#bad(`its content encoding '${encoding.slice(0, 50)}' is not supported`);
     try {
       await pipeline(this.#wire(first, rest), decoder, (source: AsyncIterable<Buffer>) =>
         this.#collect(source),

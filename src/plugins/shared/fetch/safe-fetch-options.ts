@@ -156,7 +156,7 @@ function checkFetchHeader(what: string, name: string, value: unknown): string {
     validateHeaderValue(name, value);
   } catch {
     throw new ValidationError(
-      `${what}['${preview(name)}'] is no valid header field: names are tokens, values have no line breaks`,
+      `${what}['${preview(name)}'] is not a valid header field: names are tokens, values have no line breaks`,
     );
   }
   return value;

@@ -170,7 +170,7 @@ function checkContentType(url: URL, type: string, allowed: readonly string[] | u
   if (allowed === undefined || allowed.some((pattern) => fits(type, pattern))) return;
   const told =
     type === ""
-      ? "the answer does not say its content type"
+      ? "the response has no content type"
       : `the answer is of the type '${type.slice(0, 100)}'`;
   throw new FetchError(
     `Could not fetch ${shownUrl(url)}: ${told}, and only ${allowed.join(", ")} can be read`,

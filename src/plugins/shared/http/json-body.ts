@@ -20,7 +20,7 @@ export interface BodyLimits {
  * - 408 if the body does not arrive in time
  * - 413 if the body exceeds the limit
  * - 415 for another media type
- * - 400 for a text that is no JSON object, is nested too deeply, or accesses the prototype
+ * - 400 for a text that is not a JSON object, is nested too deeply, or accesses the prototype
  */
 export async function readJsonObject(request: Request, limits: BodyLimits): Promise<Fields> {
   return jsonObjectIn(await readJsonText(request, limits));

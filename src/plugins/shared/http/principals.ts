@@ -20,7 +20,7 @@ export function checkedPrincipal(found: Principal | undefined): Principal | unde
 }
 
 function principalProblem(given: unknown): string | undefined {
-  if (!isObject(given)) return "it is no object";
+  if (!isObject(given)) return "it is not an object";
   if (asText(given["name"]).trim() === "") return "its name is missing";
   if (!ROLES.includes(asText(given["role"]))) return `its role must be one of ${ROLES.join(", ")}`;
   const wrong = ["may", "reviewRoles"].find((field) => !isTexts(given[field]));

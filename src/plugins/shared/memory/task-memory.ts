@@ -123,7 +123,7 @@ export function memoryOfCall(call: TaskCall): UsedMemory {
 function countFacts(found: unknown): number {
   if (found instanceof Map) return found.size;
   throw new MemoryStoreError(
-    `Entity memory: getAll() must give a Map of names and facts, got ${preview(found)}`,
+    `Entity memory: getAll() must return a Map of names and facts, got ${preview(found)}`,
     { operation: "getAll" },
   );
 }
@@ -135,7 +135,7 @@ function countFacts(found: unknown): number {
 function countEntries(found: unknown, place: string, maxResults: number, name: string): number {
   const refuse = (problem: string): never => {
     throw new MemoryStoreError(
-      `${place}: retrieve() must give at most ${maxResults} entries with a text as content, got ${problem}`,
+      `${place}: retrieve() must return at most ${maxResults} entries with a text as content, got ${problem}`,
       { operation: "retrieve", scope: name },
     );
   };

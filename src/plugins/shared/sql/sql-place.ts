@@ -18,7 +18,7 @@ export interface GivenPlace {
 
 function pglitePlace(what: string, folder: string): SqlPlace {
   if (folder.trim() === "" || folder.includes("\0"))
-    throw new ValidationError(`${what} url 'pglite:' must go on with a folder or with 'memory'`);
+    throw new ValidationError(`${what} url 'pglite:' must be followed by a folder or 'memory'`);
   return { kind: "pglite", folder: folder === "memory" ? undefined : resolve(folder) };
 }
 

@@ -57,7 +57,7 @@ export function openChunks(handle: RunHandle, o: ChunksOptions): ResponseChunks 
     });
   if (before.protocol !== o.protocol)
     throw new ValidationError(
-      `The stream of run '${handle.id}' goes on in the protocol of its first response, ${before.protocol}`,
+      `The stream of run '${handle.id}' continues in the protocol of its first response, ${before.protocol}`,
     );
   before.response = before.response.follow(o);
   return before.response;

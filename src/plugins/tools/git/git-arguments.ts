@@ -85,7 +85,8 @@ function callOf(
     ...given,
   ];
   const operands = operandsArePaths ? [] : found;
-  if (paths.length > 0 && !spec.paths) throw new ArgumentRefusal(`git ${name} takes no paths`);
+  if (paths.length > 0 && !spec.paths)
+    throw new ArgumentRefusal(`git ${name} does not accept paths`);
   [...operands, ...paths].forEach(checkOperand);
   const [first] = operands;
   if (spec.remote && first !== undefined && !REMOTE.test(first))
@@ -194,9 +195,9 @@ function valued(name: string, key: string, value: string | undefined): string {
 }
 
 function messageOption(name: string, spec: GitCommand, message: string): string {
-  if (!spec.message) throw new ArgumentRefusal(`git ${name} takes no message`);
+  if (!spec.message) throw new ArgumentRefusal(`git ${name} does not accept a message`);
   if (message.trim() === "" || message.includes("\0"))
-    throw new ArgumentRefusal("The message must not be blank, nor hold NUL characters");
+    throw new ArgumentRefusal("The message must not be blank or contain NUL characters");
   if (message.length > LONGEST_MESSAGE)
     throw new ArgumentRefusal(`The message must not have more than ${LONGEST_MESSAGE} characters`);
   return `--message=${message}`;
@@ -207,7 +208,7 @@ function checkOperand(operand: string): void {
   // Options were parsed before. This operand may begin with a dash, because a path follows `--`.
   if (/[\0\n\r]/.test(operand))
     throw new ArgumentRefusal(
-      `Arguments must not hold control characters, got: ${preview(JSON.stringify(operand))}`,
+      `Arguments must not contain control characters, got: ${preview(JSON.stringify(operand))}`,
     );
 }
 

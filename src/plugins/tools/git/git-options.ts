@@ -109,7 +109,10 @@ export function resolveGitOptions(options: GitToolOptions): GitSettings {
   requireNames("gitTool() protocols", protocols, PROTOCOLS);
   requireArray("gitTool() trustedConfig", trustedConfig);
   trustedConfig.forEach((name) =>
-    requireText(name, `gitTool() trustedConfig must hold names of settings, got: ${preview(name)}`),
+    requireText(
+      name,
+      `gitTool() trustedConfig must contain names of settings, got: ${preview(name)}`,
+    ),
   );
   requireBoolean("gitTool() requireApproval", requireApproval);
   const limits = { env: { ...env }, allowedEnv, sandbox, timeoutMs, maxOutputBytes };

@@ -42,7 +42,7 @@ export class JailRoot {
     this.errors = new JailErrors(name);
     try {
       this.path = realpathSync.native(root);
-      if (!statSync(this.path).isDirectory()) throw new Error("it is no folder");
+      if (!statSync(this.path).isDirectory()) throw new Error("it is not a folder");
     } catch (cause) {
       throw new ValidationError(`baseDir must be an existing directory: ${preview(root)}`, {
         cause,
@@ -56,7 +56,7 @@ export class JailRoot {
    * @throws AccessDeniedError if the path is outside, or can't be resolved
    */
   async place(path: string): Promise<JailPlace> {
-    if (typeof path !== "string") throw this.errors.denied("path is no text");
+    if (typeof path !== "string") throw this.errors.denied("path is not a text");
     const problem = problemOfPath(path, this.#platform);
     if (problem !== undefined) throw this.errors.denied(problem);
     const target = locate(path, { given: this.#given, real: this.path }, this.#platform);

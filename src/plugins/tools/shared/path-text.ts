@@ -23,14 +23,14 @@ function isTreacherousOnWindows(name: string): boolean {
  */
 export function problemOfPath(path: string, platform: NodeJS.Platform): string | undefined {
   if (path.length > LONGEST_PATH) return `path is longer than ${LONGEST_PATH} characters`;
-  if (/[\u0000-\u001f\u007f]/.test(path)) return "path holds a control character";
+  if (/[\u0000-\u001f\u007f]/.test(path)) return "path contains a control character";
   if (/\p{Surrogate}/u.test(path)) return "path is not well-formed text";
   const names = path.split(platform === "win32" ? /[\\/]/ : "/");
   if (names.some((name) => Buffer.byteLength(name) > LONGEST_NAME_BYTES))
-    return `path holds a name of more than ${LONGEST_NAME_BYTES} bytes`;
+    return `path contains a name of more than ${LONGEST_NAME_BYTES} bytes`;
   const drive = platform === "win32" && /^[a-z]:$/i.test(names[0] ?? "") ? 1 : 0;
   if (platform === "win32" && names.slice(drive).some(isTreacherousOnWindows))
-    return "path holds a name that Windows reads differently";
+    return "path contains a name that Windows reads differently";
   return undefined;
 }
 

@@ -40,7 +40,7 @@ export function resolveWorkspaceOptions(
   requireArray(`${what} ignore`, o.ignore);
   const wrong = o.ignore?.find((pattern) => typeof pattern !== "string" || pattern.trim() === "");
   if (wrong !== undefined)
-    throw new ValidationError(`${what} ignore must hold patterns, got: ${preview(wrong)}`);
+    throw new ValidationError(`${what} ignore must contain patterns, got: ${preview(wrong)}`);
   requireBoolean(`${what} gitignore`, o.gitignore);
   requireDuration(`${what} timeLimitMs`, o.timeLimitMs);
   return {

@@ -156,7 +156,7 @@ describe("a page of a dashboard whose store fails", () => {
         const { runs } = await client.frame("hello");
         expect(runs).to.have.nested.property("[0].runId", runId);
       });
-      expect(warnings.join()).to.include("a page gets no runs of the store");
+      expect(warnings.join()).to.include("the runs of the store can't be shown");
     });
 });
 

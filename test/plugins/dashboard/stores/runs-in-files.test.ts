@@ -235,7 +235,7 @@ describe("RunStore.file, with damaged files", () => {
     await writeFile(join(folder, "other", "file"), "");
     const nowhere = RunStore.file(join(folder, "other", "file", "runs"));
     const error = await rejectionOf(RunStoreError, Promise.resolve(nowhere.put(summaryOf("a"))));
-    expect(error.message).to.contain("is no folder");
+    expect(error.message).to.contain("is not a folder");
   });
 
   it("writes nothing after it was closed, and into a folder whose lock was removed after it has taken it again", async () => {

@@ -13,7 +13,7 @@ import { journalWith, keptEnsemble, modelOf, task } from "./kept-team.js";
 const tasks = [task("one", { review: Review.of({ timeoutMs: 0 }) })];
 const name = "team";
 
-/** Suspends three runs: `decided` with an answered review, `open` without an answer, `damaged` with a review file that is no JSON. Returns the path of that file. */
+/** Suspends three runs: `decided` with an answered review, `open` without an answer, `damaged` with a review file that is not JSON. Returns the path of that file. */
 async function suspendThree(folder: string, o: DurableOptions): Promise<string> {
   const plugin = durable(o);
   const { model } = modelOf();

@@ -138,9 +138,9 @@ describe("openFileJournal", () => {
       const journal = folder.open();
       for (const [other, reason] of [
         [text.replace('"version":1', '"version":2'), "has version 2, not 1"],
-        ["# Notes\n", "is no JSON"],
-        ['{"format":"other"}\n', "is no first line of a run"],
-        ["", "no JSON"],
+        ["# Notes\n", "is not JSON"],
+        ['{"format":"other"}\n', "is not the first line of a run"],
+        ["", "not JSON"],
         [text.replace('"runId":"r"', '"runId":"q"'), "is the file of another run"],
       ] as const) {
         await writeFile(path, other);

@@ -37,7 +37,7 @@ describe("the options of sqlMemoryStore", () => {
       { url: "postgres://u:hunter2@h:port/db" },
       /got: postgres:$/,
     ],
-    ["a folder without a name", { url: "pglite: " }, /must go on with a folder/],
+    ["a folder without a name", { url: "pglite: " }, /must be followed by a folder/],
     [
       "a table that is none",
       { url: "pglite:memory", table: 'x"; drop table y' },

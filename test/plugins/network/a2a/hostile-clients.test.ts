@@ -40,7 +40,7 @@ describe("A2A: clients with faults", () => {
     expect(other.message).to.contain("has version 2.0");
   });
 
-  it("refuses what is no JSON-RPC request", async () => {
+  it("refuses a body that is not a JSON-RPC request", async () => {
     expect(await refusalTo(agent, "{")).to.include({ status: 200, code: -32_700 });
     for (const body of [[], [get], 5, null, "x", {}, { jsonrpc: "2.0", method: 5 }])
       expect(await refusalTo(agent, JSON.stringify(body))).to.include({ code: -32_600 });

@@ -90,8 +90,8 @@ describe("the token of a2a()", () => {
     ["the result in a stream", true, (id, text) => event(task(id, text))],
     ["an error", false, (id, text) => json(failure(id, text))],
     ["an error in a stream", true, (id, text) => event(failure(id, text))],
-    ["a body that is no JSON", false, (_id, text) => `${text} is no JSON`],
-    ["an event that is no JSON", true, (_id, text) => `data: ${text} is no JSON\n\n`],
+    ["a body that is not JSON", false, (_id, text) => `${text} is not JSON`],
+    ["an event that is not JSON", true, (_id, text) => `data: ${text} is not JSON\n\n`],
   ];
   for (const [what, streaming, answer] of answers)
     it(`is removed from ${what} of an agent that repeats it`, async () => {

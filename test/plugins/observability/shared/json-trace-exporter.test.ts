@@ -68,7 +68,7 @@ describe("jsonTraceExporter", () => {
     await symlink("/dev/null", join(dir, "device"));
     for (const [name, why] of [
       ["folder", "it is a folder"],
-      ["device", "it is no regular file"],
+      ["device", "it is not a regular file"],
     ] as const) {
       // prettier-ignore
       expect((await rejectionOf(ValidationError, traceOf("run-1").save(join(dir, name)))).message).to.include(why);

@@ -253,7 +253,7 @@ describe("openai failures", () => {
       ]);
     });
 
-    it("keeps the text when an event is no JSON, and prints nothing", async () => {
+    it("keeps the text when an event is not JSON, and prints nothing", async () => {
       const printed: unknown[] = [];
       const original = console.error;
       console.error = (...args: unknown[]) => void printed.push(args);

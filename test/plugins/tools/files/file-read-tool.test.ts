@@ -82,7 +82,7 @@ describe("file_read", () => {
       "Access denied: path resolves outside the sandbox directory",
       ({ inside }) => symlinkSync("/etc/passwd", join(inside, "link")),
     ],
-    ["a NUL", "a\0b", "Access denied: path holds a control character"],
+    ["a NUL", "a\0b", "Access denied: path contains a control character"],
     [
       "a binary file",
       "x.bin",

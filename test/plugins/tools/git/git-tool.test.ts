@@ -333,9 +333,9 @@ describe("gitTool", () => {
       const denied: readonly (readonly [string, string])[] = [
         ["..\\outside.txt", "path is outside the workspace directory"],
         ["/etc/passwd", "path is outside the workspace directory"],
-        ["a\u0007b", "path holds a control character"],
+        ["a\u0007b", "path contains a control character"],
         ["a\ud800b", "path is not well-formed text"],
-        [`${"a".repeat(256)}/b`, "path holds a name of more than 255 bytes"],
+        [`${"a".repeat(256)}/b`, "path contains a name of more than 255 bytes"],
         ["nowhere/a.txt", "path resolves outside the workspace directory"],
       ];
       for (const [path, problem] of denied)

@@ -128,7 +128,7 @@ export class LogFile {
     if (runId === this.runId) return;
     throw new RunStoreError(
       runId === undefined
-        ? `${this.path} is no log of a run of version ${VERSION}`
+        ? `${this.path} is not a log of a run of version ${VERSION}`
         : `${this.path} is the log of another run`,
       { hint: "The file was not changed. Let no other program write into the folder." },
     );

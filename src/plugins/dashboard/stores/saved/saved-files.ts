@@ -171,7 +171,7 @@ async function readLog({ trace, dag }: SavedFile): Promise<readonly LogEntry[]> 
     const runId = saved.runId === "" ? nameOfFile(trace) : saved.runId;
     return traceToLog({ ...saved, runId }, diagram ?? planOfTrace(saved));
   }
-  if (dag === undefined || diagram === undefined) throw new Error("it is no diagram");
+  if (dag === undefined || diagram === undefined) throw new Error("it is not a diagram");
   const drawnAt = Date.parse((diagram as { readonly generatedAt?: string }).generatedAt ?? "");
   const ms = Number.isNaN(drawnAt) ? Math.floor((await stat(dag)).mtimeMs) : drawnAt;
   return dagToLog(nameOfFile(dag), diagram, ms);

@@ -4,8 +4,8 @@ import { messageOf } from "../../../../util/errors.js";
 import { codeOf } from "../../../../util/objects.js";
 
 const HINTS = new Map<unknown, string>([
-  ["ENOSPC", "Make room on the disk. The run goes on from what is kept when it is resumed."],
-  ["EDQUOT", "Make room on the disk. The run goes on from what is kept when it is resumed."],
+  ["ENOSPC", "Free some disk space, then resume the run. It continues from its journal."],
+  ["EDQUOT", "Free some disk space, then resume the run. It continues from its journal."],
   ["ELOOP", "Symbolic links in the place of a run's file are not followed."],
 ]);
 const HINT = "Choose a folder that this process may read and write.";

@@ -304,11 +304,11 @@ async function readFields(path: string): Promise<Readonly<Record<string, unknown
   return withJournalErrors(`Reading ${path}`, async () => {
     try {
       const fields = asFields(JSON.parse(await readFile(path, "utf8")));
-      if (fields === undefined) throw new Error("it is no review");
+      if (fields === undefined) throw new Error("it is not a review");
       return fields;
     } catch (error) {
       if (codeOf(error) === "ENOENT") return undefined;
-      throw error instanceof SyntaxError ? new Error("it is no JSON") : error;
+      throw error instanceof SyntaxError ? new Error("it is not JSON") : error;
     }
   });
 }

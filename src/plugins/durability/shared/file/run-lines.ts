@@ -91,7 +91,7 @@ export function entryLine(place: RunPosition, at: string, json: string, isAmende
 /** @throws Error with the problem of the line. */
 export function readHeadLine(text: string): HeadLine {
   const { format, version, run, at } = fieldsIn(text);
-  if (format !== FORMAT) throw new Error("is no first line of a run");
+  if (format !== FORMAT) throw new Error("is not the first line of a run");
   if (version !== VERSION) throw new Error(`has version ${String(version)}, not ${VERSION}`);
   const { runId, ensemble, tags } = asFields(run) ?? {};
   requireAll(isText(runId) && isText(ensemble) && asFields(tags) !== undefined && isText(at));
@@ -147,7 +147,7 @@ function fieldsIn(text: string): Fields {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new Error("is no JSON");
+    throw new Error("is not JSON");
   }
   return asFields(value) ?? {};
 }

@@ -82,7 +82,7 @@ async function readCard(
     throw notACard(cardUrl, cause);
   }
   const fields = asFields(card);
-  if (fields === undefined) throw notACard(cardUrl, new Error("it is no JSON object"));
+  if (fields === undefined) throw notACard(cardUrl, new Error("it is not a JSON object"));
   if (fields["supportedInterfaces"] === undefined) throw oldVersion(fields, cardUrl);
   try {
     return o.vendor.AgentCard.fromJSON(fields);

@@ -30,7 +30,7 @@ export function fileBackend(
 ): NetworkBackend {
   requireText(folder, `folder must be the path of a folder, got: ${preview(folder)}`);
   if (folder.includes("\0"))
-    throw new ValidationError(`folder must not hold a NUL character, got: ${preview(folder)}`);
+    throw new ValidationError(`folder must not contain a NUL character, got: ${preview(folder)}`);
   const { rules } = localSettings("NetworkBackend.file()", options);
   const clock = options.clock ?? systemClock;
   const opener = new FolderOpener(folder, async () => {

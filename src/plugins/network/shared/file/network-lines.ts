@@ -97,7 +97,7 @@ export function checkHeader(text: string): void {
   if (header["format"] !== FORMAT) throw new Error("is not the header of a network file");
   if (header["version"] !== FORMAT_VERSION)
     throw new Error(
-      `is of form ${String(header["version"])}; this version knows ${FORMAT_VERSION}`,
+      `is of form ${String(header["version"])}; this version supports ${FORMAT_VERSION}`,
     );
 }
 

@@ -51,7 +51,7 @@ function readStop(document: Fields): FinishReason {
 export function checkEnded(document: Fields): void {
   const { status } = document;
   if (status === "failed")
-    throw new InvalidResponseError("The answer failed, and the server does not say why", {
+    throw new InvalidResponseError("The answer failed, and the server reported no reason", {
       shown: document,
     });
   if (typeof status === "string" && UNFINISHED.has(status))

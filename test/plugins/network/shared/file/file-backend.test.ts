@@ -133,7 +133,7 @@ describe("NetworkBackend.file", () => {
     const cases: readonly (readonly [string, string])[] = [
       ["notes", "is not a network file of AgentEnsemble"],
       ["notes\n", "Line 1 of"],
-      ['{"format":"agentensemble-network","version":9}\n', "is of form 9; this version knows 1"],
+      ['{"format":"agentensemble-network","version":9}\n', "is of form 9; this version supports 1"],
       ['{"format":"agentensemble-network","version":1}\n{"op":"odd"}\n', "Line 2 of"],
       ['{"format":"agentensemble-network","version":1}\nxx\n', "is not JSON"],
     ];
