@@ -74,7 +74,7 @@ export interface ToolBase<I = never> {
   readonly sequential?: boolean | undefined;
   /**
    * Time limit of one call in milliseconds. After the limit, the model receives a failure. Default:
-   * none.
+   * `toolTimeoutMs` of the ensemble, which does not apply to a tool with `delegates`.
    */
   readonly timeoutMs?: number | undefined;
   /**
