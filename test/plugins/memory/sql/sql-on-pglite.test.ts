@@ -104,7 +104,7 @@ describe("sqlMemoryStore on PGlite", function () {
         MemoryStoreError,
         open(hashedBagOfWords({ dimensions: 32 }), "without").store("s", entry("x")),
       );
-      expect(without.message).to.match(/made without a model/);
+      expect(without.message).to.match(/created without a model/);
       expect(
         (await rejectionOf(MemoryStoreError, open(undefined, "sixteen").clear("s"))).message,
       ).to.match(/vector\(16\).* no model/);

@@ -271,8 +271,8 @@ describe("openai()", () => {
   it("sends only images as images", async () => {
     const pdf = Buffer.from("%PDF-1.7").toString("base64");
     for (const [image, problem] of [
-      [{ type: "image", data: pdf }, "a part of type 'image' holds application/pdf"],
-      [{ type: "image", data: pdf, mediaType: "image/png" }, "holds application/pdf"],
+      [{ type: "image", data: pdf }, "a part of type 'image' contains application/pdf"],
+      [{ type: "image", data: pdf, mediaType: "image/png" }, "contains application/pdf"],
       [{ type: "image", data: "AAAA" }, "the type of an image is unknown"],
     ] as const) {
       const error = await rejectionOf(
