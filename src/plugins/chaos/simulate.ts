@@ -69,8 +69,8 @@ const TIMEOUT_MS = 60_000;
  * of a task repeats an attempt that is drawn at random from the traces. The candidates are those of
  * the same task, agent and model. If there are none, they are those of the agent and model, or else
  * of the model. Calls of unmeasured models follow `defaults`. Each run begins with unused rate
- * limits. Handlers, memory and delegations are executed, and take no virtual time. Time limits of
- * tasks are not simulated.
+ * limits. Handlers and memory are executed, and take no virtual time. Delegations are executed with
+ * simulated model calls. Time limits of tasks are not simulated.
  *
  * @throws ValidationError for an unknown option, a value out of range, or a team with an invalid
  * configuration; FileFormatError for a file that is not a trace.
