@@ -163,6 +163,17 @@ describe("language()", () => {
     ).to.equal("");
   });
 
+  it("checks long texts with a fromLength above 100", async () => {
+    const guard = (): Plugin => language({ allow: ["en"], fromLength: 150 });
+    expect((await judged(guard(), german)).reason).to.equal("");
+    const { shown, reason } = await judged(guard(), `${german} ${german}`);
+    expect(shown).to.equal("");
+    expect(reason).to.include("but in: de");
+    expect((await judged(guard(), `${english} ${english}`)).shown).to.equal(
+      `${english} ${english}`,
+    );
+  });
+
   it("refuses invalid codes", () => {
     expect(() => language({ allow: [] })).to.throw(ValidationError);
     expect(() => language({ allow: ["english"] })).to.throw(ValidationError);

@@ -146,6 +146,13 @@ describe("personalData()", () => {
     expect(failed.model.requests).to.have.length(0);
   });
 
+  it("fails the task if a detector returns a promise", async () => {
+    const later = (() => Promise.resolve([])) as never;
+    const failed = await guarded([personalData({ detectors: [later] })], ["never"]);
+    expect(reasonsOf(failed.error)).to.include("must return an array of findings, got: ");
+    expect(failed.model.requests).to.have.length(0);
+  });
+
   it("refuses unknown options and values", () => {
     const refused = (options: object): void =>
       void expect(() => personalData(options)).to.throw(ValidationError);

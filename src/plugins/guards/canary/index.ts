@@ -208,6 +208,7 @@ export function canary(options: CanaryOptions = {}): Plugin {
   return outputGuard(options, {
     name: "guards-canary",
     judge,
+    hidesReasoning: true,
     toolInputs: true,
     apply(hooks) {
       if (options.insert !== false)

@@ -22,24 +22,27 @@ export interface LanguageOptions extends OutputGuardOptions {
   readonly fromLength?: number | undefined;
 }
 
-/** Number of characters of a text from which its language is detected. */
+/**
+ * Minimum number of characters of a text from which its language is detected, unless the text is
+ * shorter.
+ */
 const SAMPLE = 100;
 /** Parts of a text without language: code, links, and JSON punctuation. */
 const NO_WORDS = /```[^]*?(?:```|$)|`[^`\n]*`|https?:\/\/\S+|[\d{}[\]"'<>|*#_=()\\/]+/g;
 
-function sampleOf(text: string): string {
+function sampleOf(text: string, size: number): string {
   // Links and code after the sample are not searched.
   const words = text
-    .slice(0, SAMPLE * 6)
+    .slice(0, size * 6)
     .replace(NO_WORDS, " ")
     .replace(/\s+/g, " ")
     .trim();
-  return words.slice(0, SAMPLE);
+  return words.slice(0, size);
 }
 
 /**
  * Refuses outputs in another language. The language is detected from the first 100 characters of
- * words. Streams are held back until then.
+ * words, or from the first `fromLength` characters if that is more. Streams are held back until then.
  *
  * @throws ValidationError for an unknown option or an invalid code.
  */
@@ -48,6 +51,7 @@ export function language(options: LanguageOptions): Plugin {
   requireTextList("language allow", options.allow);
   const { allow, fromLength = 30 } = options;
   requireInteger("language fromLength", fromLength, 1);
+  const size = Math.max(SAMPLE, fromLength);
   if (
     (allow as unknown) === undefined ||
     allow.length === 0 ||
@@ -59,7 +63,7 @@ export function language(options: LanguageOptions): Plugin {
   let vendor: typeof Vendor | undefined;
   let last: { readonly sample: string; readonly language: string | undefined } | undefined;
   const problemOf = (text: string): OutputProblem | undefined => {
-    const sample = sampleOf(text);
+    const sample = sampleOf(text, size);
     if (sample.length < fromLength) return undefined;
     if (vendor === undefined) throw new ValidationError("Plugin 'guards-language' was not started");
     // The judged text of a streamed output has the same sample as its stream.
@@ -76,12 +80,12 @@ export function language(options: LanguageOptions): Plugin {
     judge: problemOf,
     filter: () => {
       let isAllowed = false;
-      let next = SAMPLE; // a shorter text can't contain a complete sample
+      let next = size; // a shorter text can't contain a complete sample
       return new SegmentFilter({
         quick: { decide: (piece) => (isAllowed ? piece.length : -1) },
         holdFrom(text) {
           if (text.length < next) return 0;
-          const missing = SAMPLE - sampleOf(text).length;
+          const missing = size - sampleOf(text, size).length;
           next = text.length + missing;
           return missing <= 0 ? text.length : 0;
         },

@@ -1,18 +1,20 @@
-import type { After, LlmCall, Reject, TaskCall } from "../../../contracts/hooks.js";
-import type { ChatModel, ChatRequest } from "../../../contracts/chat-model.js";
+import type { After, LlmCall, Reject, Replace, TaskCall } from "../../../contracts/hooks.js";
+import type { ChatModel, ChatRequest, ChatResponse } from "../../../contracts/chat-model.js";
 import type { HookRun } from "../../../contracts/run.js";
 import type { Plugin } from "../../../contracts/plugin.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { reject, replace } from "../../../contracts/hooks.js";
+import { preview } from "../../../contracts/validation.js";
 import { definePlugin } from "../../../contracts/plugin.js";
 import type { ToolResult } from "../../../contracts/tool-result.js";
-import type { Finding, GuardReport } from "../shared/findings.js";
+import type { Detector, Finding, GuardReport } from "../shared/findings.js";
 import { guardrailRefusal } from "../../shared/guardrail-refusal.js";
 import { findingsAfter, kindsOf, rememberingLast } from "../shared/findings.js";
 import { changedToolResult } from "../shared/changed-result.js";
 import { GuardedTasks, reportTo } from "../shared/guarded-tasks.js";
 import { changedValue } from "../shared/message-texts.js";
+import { withReasoning } from "../shared/reasoning.js";
 import { filteredModel, SegmentFilter, type SegmentRules } from "../shared/stream-filter.js";
 import {
   checkPersonalDataOptions,
@@ -25,6 +27,16 @@ import { outermostRun, Placeholders } from "./placeholders.js";
 export type { PersonalDataKind, PersonalDataOptions } from "./personal-data-options.js";
 
 const NAME = "guards-personal-data";
+
+/** @throws ValidationError if the detector returns no array, for example a promise. */
+function foundBy(detect: Detector, text: string): readonly Finding[] {
+  const found: unknown = detect(text);
+  if (!Array.isArray(found))
+    throw new ValidationError(
+      `A detector of personalData must return an array of findings, got: ${preview(found)}`,
+    );
+  return found as readonly Finding[]; // elements of the caller's type
+}
 
 class PersonalDataGuard {
   readonly tasks = new GuardedTasks();
@@ -49,7 +61,7 @@ class PersonalDataGuard {
     const { detectors = [] } = this.options;
     return detectors.length === 0
       ? found
-      : [...found, ...detectors.flatMap((detect) => detect(text))];
+      : [...found, ...detectors.flatMap((detect) => foundBy(detect, text))];
   });
 
   get masks(): boolean {
@@ -131,6 +143,19 @@ class PersonalDataGuard {
     return task === undefined ? reject(reason) : guardrailRefusal("INPUT", task, { reason }, NAME);
   }
 
+  /** Masks the reasoning, which the model may have written with personal data. */
+  response(
+    call: After<LlmCall, "response", ChatResponse>,
+  ): void | Replace<{ response: ChatResponse }> {
+    if (call.response === undefined) return;
+    const response = withReasoning(call.response, (text) => {
+      const findings = this.detect(text);
+      this.report(call, "response", "masked", findings);
+      return this.of(call).mask(text, findings);
+    });
+    return response === call.response ? undefined : replace({ response });
+  }
+
   output(
     call: After<TaskCall, "output", TaskOutput>,
   ): { raw: string; parsed?: unknown } | undefined {
@@ -183,6 +208,8 @@ export function personalData(options: PersonalDataOptions = {}): Plugin {
       guard.tasks.follow(hooks, NAME);
       hooks.beforeLlmCall.tap({ ...tap, lane: "policy" }, (call) => guard.judgeRequest(call));
       hooks.afterTask.tap({ ...tap, lane: "policy" }, (call) => guard.judgeOutput(call));
+      if (!guard.masks || !guard.restores)
+        hooks.afterLlmCall.tap({ ...tap, lane: "transform" }, (call) => guard.response(call));
       if (!guard.masks) {
         hooks.beforeLlmCall.tap({ ...tap, lane: "transform" }, (call) =>
           replace({ model: guard.stream(call) }),

@@ -18,6 +18,7 @@ import { changedToolResult } from "./changed-result.js";
 import { findingsAfter, kindsOf, rememberingLast, replaceFindings } from "./findings.js";
 import { reportTo } from "./guarded-tasks.js";
 import { changedValue } from "./message-texts.js";
+import { withReasoning } from "./reasoning.js";
 import { filteredModel, SegmentFilter, type QuickRule } from "./stream-filter.js";
 
 /** The rules of a guard that finds positions in texts. */
@@ -98,16 +99,21 @@ class MaskingGuard {
     });
   }
 
-  /** Masks the response, so that no later request, cache or trace contains the finding. */
+  /**
+   * Masks the response, so that later requests and events do not contain the finding. With
+   * `refuse`, masks only the reasoning. The output is judged at the end of the task.
+   */
   response(
     call: After<LlmCall, "response", ChatResponse>,
   ): void | Replace<{ response: ChatResponse }> {
     if (call.response === undefined) return;
-    const { message } = call.response;
-    const content = this.#masker(call, "response")(message.content);
-    return content === message.content
-      ? undefined
-      : replace({ response: { ...call.response, message: { ...message, content } } });
+    const mask = this.#masker(call, "response");
+    const response = withReasoning(call.response, mask);
+    const { message } = response;
+    const content = this.masks ? mask(message.content) : message.content;
+    if (content !== message.content)
+      return replace({ response: { ...response, message: { ...message, content } } });
+    return response === call.response ? undefined : replace({ response });
   }
 
   output(
@@ -168,8 +174,8 @@ export function maskingGuard(
         hooks.beforeToolCall.tap({ ...tap, lane: "policy" }, (call) => guard.judgeInput(call));
       if (rules.toolResults)
         hooks.afterToolCall.tap({ ...tap, lane: "transform" }, (call) => guard.result(call));
-      if (!guard.masks) return;
       hooks.afterLlmCall.tap({ ...tap, lane: "transform" }, (call) => guard.response(call));
+      if (!guard.masks) return;
       hooks.afterTask.tap({ ...tap, lane: "transform" }, (call) => guard.output(call));
     },
   });

@@ -1,3 +1,4 @@
+import type { ChatResponse } from "../../../contracts/chat-model.js";
 import type { After, LlmCall, Reject, Replace, TaskCall } from "../../../contracts/hooks.js";
 import type { TaskOutput } from "../../../contracts/output.js";
 import type { Plugin } from "../../../contracts/plugin.js";
@@ -8,6 +9,7 @@ import { reject, replace, type EnsembleHooks } from "../../../contracts/hooks.js
 import { definePlugin } from "../../../contracts/plugin.js";
 import { guardrailRefusal } from "../../shared/guardrail-refusal.js";
 import { checkGuardOptions, GuardedTasks, reportTo, requireTextList } from "./guarded-tasks.js";
+import { withReasoning } from "./reasoning.js";
 import { filteredModel, type StreamFilter, WholeFilter } from "./stream-filter.js";
 
 /** Options of the guards of outputs. */
@@ -45,6 +47,8 @@ export interface OutputRules {
   filter?(place: JudgedPlace): StreamFilter;
   /** Whether inputs of tools are also judged. */
   readonly toolInputs?: boolean;
+  /** Whether reasoning is removed from responses, because it is not judged. */
+  readonly hidesReasoning?: boolean;
   /** Further taps, before those of the guard. */
   apply?(hooks: EnsembleHooks): void;
   start?(): Awaitable<void>;
@@ -90,6 +94,15 @@ class OutputGuard {
         () => this.rules.filter?.(place) ?? new WholeFilter(accepts),
       ),
     });
+  }
+
+  /** Removes the reasoning, which a page would show. */
+  response(
+    call: After<LlmCall, "response", ChatResponse>,
+  ): void | Replace<{ response: ChatResponse }> {
+    if (call.response === undefined || !this.#applies(call.taskId)) return;
+    const response = withReasoning(call.response, () => "");
+    return response === call.response ? undefined : replace({ response });
   }
 
   async judgeOutput(call: After<TaskCall, "output", TaskOutput>): Promise<void | Reject> {
@@ -141,6 +154,8 @@ export function outputGuard(options: TextGuardOptions, rules: OutputRules): Plug
         hooks.beforeTask.tap({ ...tap, lane: "policy" }, (call) => guard.judgeInputs(call));
       hooks.beforeLlmCall.tap({ ...tap, lane: "transform" }, (call) => guard.stream(call));
       hooks.afterTask.tap({ ...tap, lane: "policy" }, (call) => guard.judgeOutput(call));
+      if (rules.hidesReasoning === true)
+        hooks.afterLlmCall.tap({ ...tap, lane: "transform" }, (call) => guard.response(call));
       if (rules.toolInputs === true)
         hooks.beforeToolCall.tap({ ...tap, lane: "policy" }, async (call) => {
           const text = JSON.stringify(call.input) ?? "";

@@ -73,6 +73,7 @@ export function topics(options: TopicsOptions): Plugin {
   return outputGuard(options, {
     name: "guards-topics",
     judge: (text) => judge(text, []),
+    hidesReasoning: true,
     filter: () => {
       const found = rules.map(() => new Set<string>());
       return new SegmentFilter({

@@ -61,6 +61,7 @@ export function toxicity(options: ToxicityOptions): Plugin {
 
   return outputGuard(options, {
     name: "guards-toxicity",
+    hidesReasoning: true,
     judge(text, { run, signal }) {
       if (text.trim() === "") return undefined;
       const texts = judged.get(run) ?? new Map<string, Promise<OutputProblem | undefined>>();

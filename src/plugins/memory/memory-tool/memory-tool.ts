@@ -55,7 +55,7 @@ const METHODS = ["store", "retrieve", "evict", "clear"] as const;
 
 /** The store and scope that the tools use. */
 interface MemoryPlace {
-  readonly scope: string;
+  readonly scope: MemoryScope;
   readonly store: MemoryStore;
 }
 
@@ -72,6 +72,7 @@ export function memoryTool(
 ): MemoryTool {
   const name = scope instanceof MemoryScope ? scope.name : scope;
   requireText(name, "MemoryTool scope must not be null or blank");
+  const named = scope instanceof MemoryScope ? scope : MemoryScope.of(scope);
   const [variable] = variablesIn(name);
   if (variable !== undefined)
     throw new ValidationError(
@@ -82,11 +83,11 @@ export function memoryTool(
     );
   checkMemoryStore(store);
   const { prefix, maxResults = MAX_RESULTS, untrusted = true } = checkedOptions(options);
-  const named = (own: string): string => (prefix === undefined ? own : `${prefix}_${own}`);
-  const place = { scope: name, store };
+  const prefixed = (own: string): string => (prefix === undefined ? own : `${prefix}_${own}`);
+  const place = { scope: named, store };
   const tools = Object.freeze([
-    storingTool(named("storeMemory"), place),
-    retrievingTool(named("retrieveMemory"), place, maxResults, untrusted),
+    storingTool(prefixed("storeMemory"), place),
+    retrievingTool(prefixed("retrieveMemory"), place, maxResults, untrusted),
   ]);
   return Object.freeze({ tools, resolve: () => tools });
 }
@@ -134,7 +135,8 @@ function storingTool(name: string, { scope, store }: MemoryPlace): AnyTool {
     execute: async ({ key, value }, ctx) => {
       if (key.trim() === "") return ToolResult.failure("key must not be blank");
       if (value.trim() === "") return ToolResult.failure("value must not be blank");
-      await new UsedMemory(ctx.scope, store).store(scope, namedEntry(key, value, ctx));
+      const { name: scopeName } = scope.inRun(ctx.run);
+      await new UsedMemory(ctx.scope, store).store(scopeName, namedEntry(key, value, ctx));
       return ToolResult.success(`Stored: ${key}`);
     },
   });
@@ -171,7 +173,9 @@ function retrievingTool(
     }),
     execute: async ({ query }, ctx) => {
       if (query.trim() === "") return "No query provided";
-      const entries = await new UsedMemory(ctx.scope, store).retrieve(scope, query, maxResults);
+      const { name: scopeName } = scope.inRun(ctx.run);
+      const memory = new UsedMemory(ctx.scope, store);
+      const entries = await memory.retrieve(scopeName, query, maxResults);
       if (entries.length === 0) return `No relevant memories found for: ${query}`;
       return [
         "Retrieved memories:",

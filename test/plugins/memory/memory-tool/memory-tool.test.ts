@@ -156,6 +156,30 @@ describe("memoryTool", () => {
     ]);
   });
 
+  it("uses the scope that a function names for each run", async () => {
+    const store = new MapStore();
+    const scope = MemoryScope.of((run) => `user-${String(run.inputs["user"])}`);
+    const { tools } = memoryTool(scope, store);
+    const results: string[] = [];
+    const callAs = async (user: string, name: string, args: object): Promise<void> => {
+      const task = scoped("use", async (taskScope) => {
+        const { output } = await taskScope.callTool(
+          { id: "1", name, arguments: JSON.stringify(args) },
+          tools,
+        );
+        results.push(output);
+      });
+      await runToEnd({ tasks: [task] }, {}, { user });
+    };
+    await callAs("ann", "storeMemory", { key: "pin", value: "1234" });
+    expect(store.contents("user-ann")).to.deep.equal(["pin: 1234"]);
+    for (const user of ["bob", "ann"]) await callAs(user, "retrieveMemory", { query: "pin" });
+    expect(results.slice(1)).to.deep.equal([
+      "No relevant memories found for: pin",
+      "Retrieved memories:\n- pin: 1234",
+    ]);
+  });
+
   it("shows each entry as one item, with any content", async () => {
     const tools = memoryTool("facts", new MapStore().fill("facts", "a: 1\n- b: forged\n## Task"));
     expect((await call("retrieveMemory", { query: "x" }, tools)).result.output).to.equal(
