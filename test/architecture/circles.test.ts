@@ -41,7 +41,7 @@ function circlesOf(imports: Imports): readonly (readonly string[])[] {
 }
 
 describe("imports, those of types included", () => {
-  it("form one circle, type imports included: the contracts of tasks, tools, runs and outputs, at most 22 files", () => {
+  it("form one cycle, including type imports: the contracts of tasks, tools, runs and outputs, at most 22 files", () => {
     const [circle = [], ...others] = circlesOf(importsOfSources());
     expect(others).to.deep.equal([]);
     expect(circle).to.include("src/contracts/task.ts");
@@ -49,7 +49,7 @@ describe("imports, those of types included", () => {
     expect(circle.length).to.be.at.most(22);
   });
 
-  it("are searched for circles of any length", () => {
+  it("are searched for cycles of any length", () => {
     const imports = new Map([
       ["a", ["b"]],
       ["b", ["c", "d"]],

@@ -171,7 +171,7 @@ function withVendors(): Readonly<Record<string, string>> {
 describe("the import rules", function () {
   this.timeout(120_000);
 
-  it("find each kind of breach, and nothing else", () => {
+  it("report each kind of violation, and nothing else", () => {
     const root = temporaryFolder();
     for (const [path, text] of Object.entries({ ...BROKEN, ...withVendors() })) {
       mkdirSync(dirname(join(root, path)), { recursive: true });

@@ -109,7 +109,7 @@ describe("importing", () => {
     });
   }
 
-  it("finds the parts with bundled packages that are loaded at their first use", () => {
+  it("finds the modules with bundled packages that are loaded at their first use", () => {
     const parts = readdirSync(join(projectRoot, "dist/bundle/shared"));
     expect(parts.filter((file) => LOADED_LATER.test(`/${file}`)).length).to.equal(3);
   });

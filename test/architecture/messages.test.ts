@@ -20,7 +20,7 @@ function foreignIn(text: string): readonly string[] {
 }
 
 describe("messages and comments", () => {
-  it("name only parts that this package has", () => {
+  it("contain only names of this package", () => {
     const files = readdirSync(join(projectRoot, "src"), { recursive: true, encoding: "utf8" });
     const found = files
       .filter((file) => file.endsWith(".ts"))
@@ -40,7 +40,7 @@ describe("messages and comments", () => {
     "Cannot mix task() and phase()",
     "Options. Configuration reference (seed 002).",
   ])
-    it(`are searched for names of elsewhere: ${text}`, () => {
+    it(`are searched for names of other frameworks: ${text}`, () => {
       expect(foreignIn(text)).not.to.deep.equal([]);
     });
 });

@@ -59,7 +59,7 @@ describe("the sources", () => {
       .and.at.most(5_700);
   });
 
-  it("have in kernel and engine no comment line above 100 characters", () => {
+  it("have no comment line above 100 characters in kernel and engine", () => {
     const tooLong = /^(?=.{101}) *(?:\/?\*|\/\/|.* \/\/ )/m;
     const inner = sources.filter(({ path }) => /^src\/(?:kernel|engine)\//.test(path));
     expect(inner).not.to.deep.equal([]);
@@ -96,7 +96,7 @@ describe("the sources", () => {
     ]);
   });
 
-  it("cite no documents that readers do not have", () => {
+  it("cite no documents that are not published", () => {
     const cited = /\b(?:seeds? \d{3}|roadmap phase|issue #?\d|design document)/i;
     expect(sources.filter(({ text }) => cited.test(text)).map(({ path }) => path)).to.deep.equal(
       [],
@@ -104,7 +104,7 @@ describe("the sources", () => {
     expect("/** Options of an agent. Seed 003. */").to.match(cited);
   });
 
-  it("have doors in their root, which only export", () => {
+  it("have only exports in the files of their root", () => {
     const doors = sources.filter(({ path }) => /^src\/[^/]+$/.test(path));
     expect(doors.map(({ path }) => path)).to.include.members(["src/index.ts", "src/testing.ts"]);
     for (const { path, text } of doors) expect(beyondExports(text), path).to.equal("");

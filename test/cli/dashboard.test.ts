@@ -110,7 +110,7 @@ export default new Ensemble({ tasks: [task] });`,
     expect(opened.trim()).to.equal(stdout.trim().replace(/#.*/, ""));
   });
 
-  it("continues where there is no browser to open", async function () {
+  it("continues if there is no browser to open", async function () {
     if (process.platform !== "linux") this.skip();
     const project = new ProjectFolder();
     await keepRuns(project, "a");
@@ -124,7 +124,7 @@ export default new Ensemble({ tasks: [task] });`,
     expect((await ended).code).to.equal(ExitCode.OK);
   });
 
-  it("ends with exit code 2 for files that it can't show", async () => {
+  it("ends with exit code 2 for files that it can't read", async () => {
     const project = new ProjectFolder({ "team.mjs": "export default 1;" });
     for (const [args, text] of [
       [["nowhere"], "There is no file or folder nowhere"],
@@ -140,7 +140,7 @@ export default new Ensemble({ tasks: [task] });`,
     }
   });
 
-  it("shows the named sources, else the store of the environment, else the default store with ./traces", () => {
+  it("shows the named sources, else the store of the environment, else the default store and ./traces", () => {
     expect(placesOf(["a"], {}, { AGENTENSEMBLE_STORE: "pglite:x" })).to.deep.equal(["a"]);
     expect(placesOf(["a"], { store: "file:/x/.agentensemble" })).to.deep.equal([
       "a",

@@ -57,14 +57,14 @@ describe("the command eval", function () {
       expect(project.read(file)).to.contain(part);
   });
 
-  it("refuses a report that can't be written, before it evaluates", async () => {
+  it("refuses an unwritable report before it evaluates", async () => {
     const { code, stderr } = await run("good.eval.mjs", "--html", "team.mjs/r.html");
     expect(code).to.equal(ExitCode.USAGE);
     expect(stderr).to.match(/--html can't be written: the folder .*team\.mjs can't be written/);
     expect(stderr).to.not.contain("trials");
   });
 
-  it("ends with 1 under a threshold, and for a regression", async () => {
+  it("ends with 1 for a score below a threshold, and for a regression", async () => {
     const low = await run("bad.eval.mjs", "--fail-under", "exact=0.9", "-q", "--json");
     expect(low.code).to.equal(ExitCode.FAILED);
     expect(low.stderr).to.contain("exact is 0.5000, under 0.9");
@@ -74,14 +74,14 @@ describe("the command eval", function () {
     expect(worse.stderr).to.contain("worse than the baseline");
   });
 
-  it("compares unchanged cases with a baseline of another dataset where that is allowed", async () => {
+  it("compares unchanged cases with a baseline of another dataset if the option allows this", async () => {
     const other = ["other.eval.mjs", "--baseline", "r.json", "-q"];
     const { code, stdout } = await run(...other, "--allow-dataset-change");
     expect(code).to.equal(ExitCode.OK);
     expect(stdout).to.contain("1 added");
   });
 
-  it("ends with 3 where scores failed", async () => {
+  it("ends with 3 if scores failed", async () => {
     const { code, stdout } = await run("broken.eval.mjs", "--tag", "odd");
     expect(code).to.equal(ExitCode.INCOMPLETE);
     expect(stdout).to.contain("no luck").and.to.contain("15 of 30 cases");

@@ -17,7 +17,7 @@ const form = {
 describe("the form of an ensemble's inputs", () => {
   const given = namesGiven(["topic=7", "words=5", 'tags=["a"]', "other=1"]);
 
-  it("reads texts of the command line as JSON, unless a text is allowed", () => {
+  it("reads texts of the command line as JSON, unless the form allows a text", () => {
     const texts = { topic: "7", words: "5", tags: '["a"]', other: "1" };
     expect(formedInputs(form, texts, given)).to.deep.equal({
       topic: "7",
@@ -27,7 +27,7 @@ describe("the form of an ensemble's inputs", () => {
     });
   });
 
-  it("leaves values of a file alone, and everything where there is no form", () => {
+  it("leaves values of a file unchanged, and all values if there is no form", () => {
     expect(formedInputs(form, { words: "5" }, new Set())).to.deep.equal({ words: "5" });
     expect(formedInputs(undefined, { any: "5" }, given)).to.deep.equal({ any: "5" });
   });
@@ -42,7 +42,7 @@ describe("the form of an ensemble's inputs", () => {
     expect(formedInputs(open, { word: "5" }, given)).to.deep.equal({ word: "5" });
   });
 
-  it("is shown line by line", () => {
+  it("prints the form line by line", () => {
     expect(inputLines(form)).to.deep.equal([
       "topic (string): What it is about",
       "words (integer, optional)",

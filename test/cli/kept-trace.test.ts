@@ -50,7 +50,7 @@ describe("the trace of a kept run", () => {
     });
   });
 
-  it("has finished, failed and unfinished attempts with their calls", () => {
+  it("contains finished, failed and unfinished attempts with their calls", () => {
     const usage = { inputTokens: 4, outputTokens: 1 };
     const { tasks } = keptTrace(RUN, [
       entry("call", "C:one@1/task/1", "one@1", call([], usage)),

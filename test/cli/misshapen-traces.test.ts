@@ -41,7 +41,7 @@ function replaced(document: unknown, path: Path, value: unknown): unknown {
   return copy;
 }
 
-describe("a trace with a field of another kind", () => {
+describe("a trace with a field of a wrong type", () => {
   const file = join(temporaryFolder(), "wrong.trace.json");
   const terminal = {
     paint: (_style: string, text: string) => text,

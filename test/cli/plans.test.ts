@@ -110,7 +110,7 @@ describe("the commands that run nothing", () => {
     );
   });
 
-  it("doctor of a file explains everything that stops a run, and ends with 2", async () => {
+  it("doctor of a file explains every problem that prevents a run, and ends with 2", async () => {
     project.write("traces", "a file where the folder should be");
     project.write(
       "broken.mjs",
@@ -158,7 +158,7 @@ export default new Ensemble({
     expect(problems.every(({ hints }) => Array.isArray(hints))).to.equal(true);
   });
 
-  it("doctor of a file names the files for memory, lessons and recordings that can't be used, and makes none", async () => {
+  it("doctor of a file names unusable files for memory, lessons and recordings, and creates none", async () => {
     const other = new ProjectFolder();
     other.write("taken", "a file where a folder should be");
     other.write("lessons.json", "{ torn");
@@ -223,7 +223,7 @@ export default new Ensemble({ tasks, ${memory} });`;
     expect((await project.run(["--version"])).stdout).to.equal(`${version}\n`);
   });
 
-  it("ends with 2 and shows the help when no command is given", async () => {
+  it("end with 2 and show the help when no command is given", async () => {
     const { code, stderr } = await project.run([]);
     expect(code).to.equal(2);
     expect(stderr).to.include("Usage: agentensemble");

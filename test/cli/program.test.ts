@@ -21,7 +21,7 @@ const helpOf = (): Command => commandLine(new OutputTerminal(false), () => undef
 describe("the commands", () => {
   const leaves = leavesOf(helpOf());
 
-  it("have a description each, and so has every option", () => {
+  it("have descriptions, for commands and options", () => {
     expect(leaves.map(([path]) => path)).to.include.members(["run", "trace show", "queue redrive"]);
     for (const [path, command] of leaves) {
       expect(command.description(), path).to.not.equal("");
@@ -30,7 +30,7 @@ describe("the commands", () => {
     }
   });
 
-  it("are all on the page of the command line", () => {
+  it("are all documented in docs/command-line.md", () => {
     const page = readProjectFile("docs/command-line.md");
     const missing = leaves.filter(([path]) => {
       const [group = "", name] = path.split(" ");
@@ -43,7 +43,7 @@ describe("the commands", () => {
 });
 
 describe("the address of a store for requests", () => {
-  it("names the place of the runs that are kept in it, and whether processes share it", () => {
+  it("describes the place of the stored runs, and whether processes share it", () => {
     const placeOf = (url: string): readonly unknown[] => {
       const { isShared, journal } = networkStoreAt(url);
       return [isShared, journal];
@@ -91,7 +91,7 @@ describe("the address of a store for requests", () => {
 describe("a program of ensembles", () => {
   const desk = new Ensemble({ name: "desk" });
 
-  it("has its ensembles by name", () => {
+  it("returns its ensembles by name", () => {
     const program = defineProgram({
       name: "office",
       ensembles: { desk, archive: new Ensemble({}) },
@@ -100,7 +100,7 @@ describe("a program of ensembles", () => {
     expect(Object.isFrozen(program.ensembles)).to.equal(true);
   });
 
-  it("is refused if an ensemble has another name, if it has no ensembles, and if a value is not an ensemble", () => {
+  it("is refused with an ensemble of another name, without ensembles, and with other values", () => {
     for (const [options, message] of [
       [{ name: "a b", ensembles: { desk } }, "letters, digits"],
       [{ name: "office", ensembles: {} }, "at least one ensemble"],

@@ -27,7 +27,7 @@ async function shown(isTTY: boolean, until: string, columns = 20): Promise<reado
 }
 
 describe("showProgress", () => {
-  it("writes plain lines where there is no terminal", async () => {
+  it("writes plain lines without a terminal", async () => {
     const text = (await shown(false, "start")).join("");
     expect(text)
       .to.include("start [1/1] wait")
@@ -36,7 +36,7 @@ describe("showProgress", () => {
       .and.not.include("\u001b");
   });
 
-  it("shows the tasks in place on a terminal, no wider than it, and leaves the table", async () => {
+  it("updates the tasks in place within the width of a terminal, and leaves the table", async () => {
     setEnvironment({ CI: undefined, NO_COLOR: undefined, TERM: "xterm" });
     const screen = new Screen(20);
     const writes = await shown(true, "wait  (code)");

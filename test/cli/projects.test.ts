@@ -46,7 +46,7 @@ function installInto(project: string): void {
 }
 
 describe("a new project", () => {
-  it("has a template for each name that is offered", () => {
+  it("has a template for each offered name", () => {
     const folders = readdirSync(templates).filter((name) => name !== "base");
     expect(folders.sort()).to.deep.equal(Object.keys(TEMPLATES).sort());
   });
@@ -150,7 +150,7 @@ describe("create-agentensemble", () => {
 });
 
 describe("agentensemble dev", () => {
-  it("runs the ensemble with the dashboard, and again after a change", async () => {
+  it("runs the ensemble with the dashboard, and runs it again after a change", async () => {
     const project = new ProjectFolder();
     const team = (text: string): string => `import { Ensemble, Task } from "agentensemble";
 export default new Ensemble({ tasks: [new Task({ description: "x", handler: () => ${JSON.stringify(text)} })] });

@@ -62,7 +62,7 @@ describe("agentensemble replay", () => {
     expect(stderr).to.include("Roll for A").and.include("Roll for B");
   });
 
-  it("asks the model then with --on-miss live", async () => {
+  it("calls the model for an unrecorded request with --on-miss live", async () => {
     const { code, stdout } = await project.run([
       "replay",
       "roll.jsonl",

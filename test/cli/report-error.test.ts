@@ -12,7 +12,7 @@ import type { OutputTerminal } from "../../src/cli/terminal.js";
 import { failure } from "../support/kernel-fixtures.js";
 
 describe("the error of the command line", () => {
-  it("names the inputs that are missing, and the ways to keep foreign text literal", async () => {
+  it("names the missing inputs, and how to keep foreign text literal", async () => {
     const ticket = "The parcel\nof {order_1} is late";
     const ensemble = new Ensemble({
       tasks: [new Task({ description: `Triage: ${ticket}`, handler: () => "x" })],
@@ -27,7 +27,7 @@ describe("the error of the command line", () => {
     );
   });
 
-  it("names the page about the code of the root error, if it has more details", () => {
+  it("names the page about the code of the root error, if the page has more details", () => {
     const key = new ModelCallError("no key", {
       ...{ provider: "openai", modelId: "m" },
       code: "AE_MODEL_AUTH",

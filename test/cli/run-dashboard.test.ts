@@ -26,7 +26,7 @@ describe("agentensemble run --dashboard", () => {
     project = new ProjectFolder(FILES);
   });
 
-  it("prints the link, and a review is answered there", async () => {
+  it("prints the link, and accepts the answer to a review there", async () => {
     const started = project.start(["run", "reviewed.mjs", "--dashboard", "0"]);
     const url = await linkOf(started);
     let reviewId: string | undefined;
@@ -48,7 +48,7 @@ describe("agentensemble run --dashboard", () => {
     expect(stdout).to.equal("better\n");
   });
 
-  it("stays after the run if requested, until it is interrupted", async () => {
+  it("stays open after the run if requested, until it is interrupted", async () => {
     const started = project.start(["run", "team.mjs", "--dashboard", "0", "--stay"]);
     const url = await linkOf(started);
     await started.said("The dashboard runs");

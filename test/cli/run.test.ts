@@ -62,13 +62,13 @@ describe("agentensemble run", () => {
       }
     });
 
-    it("asks with the option, and applies onTimeout after the input has ended", async () => {
+    it("requests the review with --review console, and applies onTimeout after the input has ended", async () => {
       const { code, stderr } = await project.run(["run", "reviewed.mjs", "--review", "console"]);
       expect(stderr).to.include("[c] Continue").and.include("the input has ended");
       expect(code).to.equal(124);
     });
 
-    it("asks by default where input and output are a terminal", async () => {
+    it("requests the review by default if input and output are a terminal", async () => {
       const terminal = "process.stdin.isTTY = process.stdout.isTTY = true";
       const { code, stderr } = await project.run(["run", "reviewed.mjs"], {
         NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(terminal)}`,
@@ -77,7 +77,7 @@ describe("agentensemble run", () => {
       expect(code).to.equal(124);
     });
 
-    it("refuses another place to ask", async () => {
+    it("refuses an unknown value of --review", async () => {
       const { code, stderr } = await project.run(["run", "reviewed.mjs", "--review", "page"]);
       expect([code, stderr.includes("--review must be console or none")]).to.deep.equal([2, true]);
     });
@@ -125,7 +125,7 @@ describe("agentensemble run", () => {
       expect(stderr).to.equal("printed by the file\n");
     });
 
-    it("keeps the result when the trace can't be written in the end, and ends with 1", async () => {
+    it("keeps the result when the trace can't be written at the end, and ends with 1", async () => {
       project.write(
         "spoils.mjs",
         `${IMPORTS}import { mkdirSync } from "node:fs";
@@ -201,7 +201,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       expect(JSON.parse(stdout)).to.have.nested.property("metrics.llmCallCount", 1);
     });
 
-    it("ends although the file left something open", async () => {
+    it("ends although the file left a resource open", async () => {
       expect((await project.run(["run", "open-end.mjs", "-q"])).code).to.equal(0);
     });
 
@@ -210,7 +210,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       expect((await project.run(["run", "reduce.mjs", "-q"])).stdout).to.equal("2\n");
     });
 
-    it("works with an ensemble of another copy of the package, --model and --trace too", async () => {
+    it("accepts an ensemble of another copy of the package, with --model and --trace", async () => {
       const other = new ProjectFolder({ "unmodelled.mjs": FILES["unmodelled.mjs"] });
       const copy = join(other.path, "copy");
       mkdirSync(join(copy, "dist"), { recursive: true });
@@ -246,7 +246,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       });
     });
 
-    it("is refused with advice where nothing can load it", async function () {
+    it("is refused with advice if nothing can load it", async function () {
       if ((process.features as { readonly typescript?: unknown }).typescript) this.skip(); // this Node.js can
       const other = new ProjectFolder({ "team.ts": FILES["team.ts"] });
       const { code, stderr } = await other.run(["run", "team.ts"]);
@@ -255,8 +255,8 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
     });
   });
 
-  describe("a run that does not", () => {
-    it("ends with 1 when it fails, saying why, with the trace", async () => {
+  describe("a run that does not succeed", () => {
+    it("ends with 1 and the reason when it fails, and writes the trace", async () => {
       const { code, stdout, stderr } = await project.run([
         "run",
         "failing.mjs",
@@ -278,7 +278,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       expect(JSON.parse(stdout)).to.have.nested.property("tasks[0].raw", "done");
     });
 
-    it("shows stack traces with --verbose, or where DEBUG is set", async () => {
+    it("shows stack traces with --verbose, or if DEBUG is set", async () => {
       expect((await project.run(["run", "failing.mjs", "-q", "--verbose"])).stderr).to.include(
         "    at ",
       );
@@ -287,7 +287,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       );
     });
 
-    it("ends with 124 when it is not done within --timeout", async () => {
+    it("ends with 124 if it exceeds --timeout", async () => {
       const { code, stderr } = await project.run(["run", "slow.mjs", "--timeout", "0.05s"]);
       expect(code).to.equal(124);
       expect(stderr).to.include("AE_RUN_TIMEOUT");
@@ -444,7 +444,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
       });
     }
 
-    it("is JSON with --json", async () => {
+    it("prints the error as JSON with --json", async () => {
       const { code, stdout } = await project.run(["run", "taem.mjs", "--json"]);
       expect(code).to.equal(2);
       expect(JSON.parse(stdout)).to.have.nested.property("error.code", "AE_VALIDATION");
@@ -453,7 +453,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
         .that.includes("--what");
     });
 
-    it("reports a file that waits without end", async () => {
+    it("is reported if it waits forever", async () => {
       const { code, stderr } = await project.run(["run", "waits.mjs"]);
       expect(code).to.equal(1);
       expect(stderr).to.include("ended before its work was done");

@@ -70,8 +70,8 @@ describe("a stored run in one line", () => {
   });
 });
 
-describe("a kept run with all its facts", () => {
-  it("shows result, usage and costs, and no next step once it is completed", () => {
+describe("a stored run with all its details", () => {
+  it("shows result, usage and costs, and no next step after it is completed", () => {
     const text = shown(kept({ result: RESULT, tags: { a: "1", b: "2" }, parentRunId: "p" }));
     expect(text).to.include("15 tokens in 1 model call, 2 tool calls, 0.1235 EUR");
     expect(text).to.include("a=1, b=2").and.to.include("The answer");
@@ -79,7 +79,7 @@ describe("a kept run with all its facts", () => {
     expect(text).not.to.include("To resume it");
   });
 
-  it("shows that tokens are unknown, and the amount that a resume has saved", () => {
+  it("shows unknown tokens, and the amount that a resume has saved", () => {
     const { cost: _cost, currency: _currency, ...metrics } = RESULT.metrics;
     const saved = { llmCalls: 3, toolCalls: 0, tokens: 40 };
     const result = { ...RESULT, raw: "", saved, metrics: { ...metrics, totalTokens: -1 } };

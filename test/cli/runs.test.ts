@@ -130,7 +130,7 @@ describe("commands of kept runs", () => {
     expect(lines.split("\n")[1]).to.match(/^a {2}completed {2}desk {2}2 tasks {2}\d/);
   });
 
-  it("show a run that waits with the command that answers it, without control characters", async () => {
+  it("show a waiting run with the command that answers it, without control characters", async () => {
     await execute("b", { isReviewed: true });
     const [code, shown] = await written((t) => runsShowCommand("b", { store, entries: true }, t));
     expect(code).to.equal(0);
@@ -222,7 +222,7 @@ describe("commands of kept runs", () => {
     expect([entry?.kind, entry?.value]).to.deep.equal(["tool", { ok: true, output: "paid" }]);
   });
 
-  it("delete runs by id or by a filter, and nothing where an id is unknown", async () => {
+  it("delete runs by id or by a filter, and delete nothing if an id is unknown", async () => {
     for (const id of ["a", "b", "c"]) await execute(id, { tags: { person: id } });
     const deleted = (ids: readonly string[], o: object): Promise<unknown> =>
       documentOf((t) => runsDeleteCommand(ids, { store, json, ...o }, t));
@@ -236,7 +236,7 @@ describe("commands of kept runs", () => {
     expect((runs as readonly unknown[]).length).to.equal(1);
   });
 
-  it("list and delete the runs that end their process each time", async () => {
+  it("list and delete runs that repeatedly end their process", async () => {
     await execute("a");
     const folder = new Store({ store }).access.url.slice("file:".length);
     const { signal } = new AbortController();
@@ -301,7 +301,7 @@ describe("commands of kept runs", () => {
 });
 
 describe("the store of a command", () => {
-  it("is that of the option, else of the variable, else a folder of the project", () => {
+  it("is taken from the option, else from the variable, else a folder of the project", () => {
     const url = (store?: string, variable?: string): string =>
       new Store({ store }, variable === undefined ? {} : { AGENTENSEMBLE_STORE: variable }).access
         .url;
@@ -312,7 +312,7 @@ describe("the store of a command", () => {
     expect(url("file:./kept")).to.equal("file:./kept");
   });
 
-  it("shows no password, and repeats the option in commands where it was given", () => {
+  it("is shown without a password, and is repeated in commands if the option was given", () => {
     const named = new Store({ store: "postgres://ana:p%20w@db:5432/x?password=q" }, {});
     expect(named.shown).to.equal("postgres://ana:***@db:5432/x");
     expect(named.option).to.equal(" --store 'postgres://ana:***@db:5432/x'");
@@ -320,7 +320,7 @@ describe("the store of a command", () => {
     expect(new Store({}, { AGENTENSEMBLE_STORE: "file:./x" }).option).to.equal("");
   });
 
-  it("reads keys from a variable: the first encrypts, all decrypt", () => {
+  it("reads its keys from a variable: the first encrypts, all decrypt", () => {
     const { access } = new Store({}, { AGENTENSEMBLE_STORE_KEY: "a,b,c" });
     expect(access.encryptionKey).to.deep.equal({ current: "a", previous: ["b", "c"] });
   });

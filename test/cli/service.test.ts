@@ -109,7 +109,7 @@ describe("the commands of services", function () {
     expect((await serving.ended).code).to.equal(143);
   });
 
-  it("serve with several processes on one port, replace a process that dies, and drain all at SIGTERM", async function () {
+  it("serve with several processes on one port, replace a dead process, and drain all at SIGTERM", async function () {
     await needRedis(this);
     const name = `kitchen-${randomUUID()}`;
     const program = KITCHEN.replace('"kitchen"', `"${name}"`).replace(
@@ -157,7 +157,7 @@ describe("the commands of services", function () {
     }
   });
 
-  it("refuse several processes without a store for them, and report once what is wrong with a file", async () => {
+  it("refuse several processes without a shared store, and report the problem of a file once", async () => {
     const project = new ProjectFolder({ "kitchen.mjs": KITCHEN, "odd.mjs": "export default 1;" });
     const run = async (file: string, ...args: readonly string[]) => {
       const { code, stderr } = await project.start(["serve", file, "--port", "0", ...args]).ended;
@@ -175,7 +175,7 @@ describe("the commands of services", function () {
     );
   });
 
-  it("refuse an ensemble that has run, since it would not be kept", async () => {
+  it("refuse an ensemble that has run, since its runs would not be stored", async () => {
     const early = KITCHEN.replace("export default", "const kitchen =");
     const project = new ProjectFolder({
       "early.mjs": `${early} await kitchen.stop(); await kitchen.run().catch(() => 0); export default kitchen;`,
@@ -218,7 +218,7 @@ describe("the commands of services", function () {
     expect(project.read("SIGTERM.txt")).to.equal(project.read("SIGKILL.txt"));
   });
 
-  it("refuse wrong addresses, and hosts of other machines without callers", async () => {
+  it("refuse invalid addresses, and hosts of other machines without callers", async () => {
     const project = new ProjectFolder({ "kitchen.mjs": KITCHEN });
     const code = async (...args: readonly string[]) => (await project.start(args).ended).code;
     expect(await code("call", "kitchen", "cook")).to.equal(2);

@@ -13,7 +13,7 @@ function linesOf(...messages: readonly unknown[]): readonly string[] {
 }
 
 describe("the progress of a submitted run", () => {
-  it("is printed as `run` prints its own", () => {
+  it("is printed in the same form as the progress of `run`", () => {
     const task = { taskId: "soup", agentRole: "Cook", taskIndex: 1, totalTasks: 2 };
     const call = { type: "tool_called", taskId: "soup", agentRole: "Cook", toolName: "search" };
     const done = { tokenCount: 30, toolCallCount: 2, durationMs: 1_500 };

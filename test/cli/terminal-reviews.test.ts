@@ -45,7 +45,7 @@ describe("--review console", () => {
     ]);
   });
 
-  it("withdraws the question when another user was faster", async () => {
+  it("withdraws the question if another user answered first", async () => {
     const inbox = reviewInbox();
     const input = new PassThrough();
     let written = "";
@@ -67,8 +67,8 @@ describe("--review console", () => {
   });
 });
 
-describe("--review console with a store that several processes have", () => {
-  it("does not ask about the runs of others", async () => {
+describe("--review console with a store of several processes", () => {
+  it("shows no questions of runs in other processes", async () => {
     const inbox = reviewInbox();
     const input = new PassThrough();
     let asked = 0;

@@ -82,7 +82,7 @@ describe("the terminal of `agentensemble run`", () => {
     [40, 24],
     [40, 5],
   ] as const)
-    it(`shows no torn line and leaves none behind in ${size[0]} columns and ${size[1]} rows`, async () => {
+    it(`shows no torn line and leaves none in ${size[0]} columns and ${size[1]} rows`, async () => {
       const { text, code } = await inTerminal(size, {});
       const screen = new Screen(size[0], size[1]);
       const end = text.indexOf("COMPLETED");
@@ -95,7 +95,7 @@ describe("the terminal of `agentensemble run`", () => {
       expect(code).to.equal(0);
     });
 
-  it("follows a window that becomes narrower", async () => {
+  it("adapts to a window that becomes narrower", async () => {
     const { text, code } = await inTerminal([80, 24], { NARROWS: "1" });
     const frames = text.slice(0, text.indexOf("COMPLETED")).split("\u001B[J");
     const widths = frames.map((frame) => {
@@ -108,13 +108,13 @@ describe("the terminal of `agentensemble run`", () => {
     expect(code).to.equal(0);
   });
 
-  it("writes no escape where NO_COLOR is set", async () => {
+  it("writes no escape sequence if NO_COLOR is set", async () => {
     const { text, code } = await inTerminal([80, 24], { NO_COLOR: "1" });
     expect(text).to.include("start [1/5] a task").and.not.include("\u001B");
     expect(code).to.equal(0);
   });
 
-  it("leaves the terminal in order after Ctrl-C", async () => {
+  it("leaves the terminal usable after Ctrl-C", async () => {
     let typed = false;
     const { text, code } = await inTerminal([80, 24], { WAITS: "1" }, (shown, type) => {
       if (typed || !shown.includes("endless")) return;

@@ -146,7 +146,7 @@ describe("agentensemble trace", () => {
       expect(stdout).to.include("30 in, 5 out: answered").and.not.include("\u001b");
     });
 
-    it("names a handoff a transfer", async () => {
+    it("labels a handoff as a transfer", async () => {
       const { stdout } = await project.run(["trace", "show", "foreign.json"]);
       expect(stdout).to.match(/─ transfer Planner -> Closer 0 ms [^\n]*: ok\n/);
     });
@@ -204,7 +204,7 @@ describe("agentensemble trace", () => {
       }
     });
 
-    it("shows a sum of which nothing is known as unknown", async () => {
+    it("shows a sum without any known part as unknown", async () => {
       const metrics = (unknownUsageCalls: number): object => ({
         totalInputTokens: 0,
         totalOutputTokens: 0,
@@ -221,7 +221,7 @@ describe("agentensemble trace", () => {
       expect(await shown(0)).to.include({ inputTokens: 0, outputTokens: 0 });
     });
 
-    it("marks a cost without all its calls as the least", () => {
+    it("marks a cost without some calls as a minimum", () => {
       expect(costText({ amount: 0.5, currency: "EUR", atLeast: true })).to.equal(
         "at least 0.5 EUR",
       );
@@ -265,14 +265,14 @@ describe("agentensemble trace", () => {
         .and.not.include("text (Writer)");
     });
 
-    it("reports where nothing went wrong", async () => {
+    it("reports that nothing failed", async () => {
       project.write("fine.json", JSON.stringify({ ...FOREIGN, taskTraces: [], errors: [] }));
       expect((await project.run(["trace", "show", "fine.json", "--errors"])).stdout).to.include(
         "Nothing went wrong.",
       );
     });
 
-    it("reports where no task was started", async () => {
+    it("reports that no task was started", async () => {
       project.write("none.json", '{"schemaVersion":"1.1","taskTraces":[]}');
       expect((await project.run(["trace", "show", "none.json"])).stdout).to.equal(
         "run ? ? ?, ? in, ? out\n\nNo task was started.\n",
@@ -292,7 +292,7 @@ describe("agentensemble trace", () => {
     });
   });
 
-  describe("a trace from a stranger", () => {
+  describe("a trace with control characters", () => {
     const stranger = hostile({
       ...FOREIGN,
       exitReason: "ERROR",
@@ -312,14 +312,14 @@ describe("agentensemble trace", () => {
       ["diff", "stranger.json", "foreign.json"],
       ["diff", "foreign.json", "stranger.json", "--json"],
     ]) {
-      it(`paints no terminal: ${args.join(" ")}`, async () => {
+      it(`writes no control characters to the terminal: ${args.join(" ")}`, async () => {
         const { stdout, stderr } = await project.run(["trace", ...args]);
         expect(`${stdout}${stderr}`).to.not.match(UNSAFE);
         expect(`${stdout}${stderr}`.length).to.be.above(20);
       });
     }
 
-    it("paints no terminal where it is no trace at all", async () => {
+    it("writes no control characters to the terminal for an invalid trace", async () => {
       for (const text of [
         `{"schemaVersion":"${EVIL.replaceAll("\u001b", "\\u001b")}"}`,
         `{${EVIL}`,
@@ -431,7 +431,7 @@ describe("agentensemble trace", () => {
       ],
     };
 
-    it("finds no difference between runs that only cost and took something else", async () => {
+    it("finds no difference between runs that differ only in cost and duration", async () => {
       project.write(
         "later.json",
         JSON.stringify({
@@ -447,7 +447,7 @@ describe("agentensemble trace", () => {
         .and.match(/Total .*11 \| 99/);
     });
 
-    it("finds other inputs and other tool results where the outputs are the same", async () => {
+    it("finds different inputs and tool results if the outputs are equal", async () => {
       const [call] = plan?.llmInteractions ?? [];
       const calls = [
         {
@@ -469,7 +469,7 @@ describe("agentensemble trace", () => {
         .and.include("The runs differ. They part first at input 'topic'.");
     });
 
-    it("finds other prompts and other models, and names where the runs part first", () => {
+    it("finds different prompts and models, and names the first difference of the runs", () => {
       const [task, ...others] = foreign.tasks;
       if (task === undefined) throw new Error("the trace has tasks");
       const against = (changes: Partial<typeof task>) =>
@@ -537,7 +537,7 @@ describe("agentensemble trace", () => {
       ]);
     });
 
-    it("counts an end of another kind as a difference", () => {
+    it("counts a different outcome as a difference", () => {
       expect(compareTraces(foreign, { ...foreign, exitReason: "ERROR" }).different).to.equal(true);
       const failed = {
         ...foreign,

@@ -78,7 +78,7 @@ describe("workers", function () {
     }
   });
 
-  it("are refused without a store for several processes, and submissions without a known ensemble", async () => {
+  it("are refused without a shared store, and submissions without a known ensemble", async () => {
     const project = press.project();
     project.write(
       "odd.mjs",

@@ -215,7 +215,7 @@ describe("attachments of a task", () => {
         .that.does.not.include(base64("secret content").slice(0, 8));
   });
 
-  describe("that a model can't carry", () => {
+  describe("that a model does not accept", () => {
     const image = { type: "image", data: JPEG } as const;
     const runWith = (model: ChatModel, part: ContentPart = image) =>
       new Ensemble({
@@ -226,7 +226,7 @@ describe("attachments of a task", () => {
         ],
       }).run();
 
-    it("are refused before anything is spent", async () => {
+    it("are refused before any cost arises", async () => {
       for (const [taken, shown] of [
         [[], "images in user messages (accepted: text only)"],
         [
@@ -244,7 +244,7 @@ describe("attachments of a task", () => {
       }
     });
 
-    it("are passed on where the model takes the type, all of the kind, or declares nothing", async () => {
+    it("are passed on if the model accepts the type, all types of the kind, or declares nothing", async () => {
       for (const taken of [["image/jpeg"], ["image/*"], undefined]) {
         const model = Object.assign(new ScriptedModel(["one", "two"]), {
           capabilities: { parts: taken && { user: taken } },
@@ -253,7 +253,7 @@ describe("attachments of a task", () => {
       }
     });
 
-    it("are not known by an address alone", async () => {
+    it("are passed on as a URL without a type, unless the model accepts text only", async () => {
       const model = Object.assign(new ScriptedModel(["one", "two"]), {
         capabilities: { parts: { user: ["image/png"] } },
       });
@@ -266,13 +266,13 @@ describe("attachments of a task", () => {
       );
     });
 
-    it("are refused with the providers whose models take them", async () => {
+    it("are refused with the names of providers whose models accept them", async () => {
       const model = taking([]);
       const { hint } = await rejectionOf(ValidationError, runWith(model));
       expect(hint).to.equal("Models of openai, anthropic take it.");
     });
 
-    it("are refused by size and by address", async () => {
+    it("are refused by size and by URL", async () => {
       for (const [parts, part, problem] of [
         [{ maxBytes: 3 }, image, "accepts parts of at most 3 bytes, got: 4"],
         [
@@ -298,7 +298,7 @@ describe("attachments of a task", () => {
       }
     });
 
-    it("are left to a fallback that takes them", async () => {
+    it("are sent to a fallback model that accepts them", async () => {
       const first = taking([]);
       const second = Object.assign(new ScriptedModel(["one", "two"]), {
         provider: "second",
@@ -317,7 +317,7 @@ describe("attachments of a task", () => {
       await rejectionOf(ValidationError, none.run());
     });
 
-    it("fail the call where a tool returned them", async () => {
+    it("fail the call if a tool returned them", async () => {
       const camera = tool({
         name: "camera",
         description: "Takes a picture",
@@ -461,7 +461,7 @@ describe("attachment", () => {
     );
   });
 
-  it("reads data: addresses and passes on others", () => {
+  it("reads data: URLs and passes on others", () => {
     expect(attachment.fromUrl(`data:image/png;base64,${PNG}`)).to.deep.equal({
       type: "image",
       mediaType: "image/png",
@@ -500,10 +500,10 @@ describe("attachment", () => {
     ["data: that lies", `data:image/png;base64,${JPEG}`, {}, "declared as image/png"],
     ["data: with broken base64", "data:image/png;base64,?", {}, "takes base64 text"],
   ] as const)
-    it(`refuses ${what} as an address`, () =>
+    it(`refuses ${what} as a URL`, () =>
       expect(() => attachment.fromUrl(url, o)).to.throw(ValidationError, problem));
 
-  it("reads a file with its name, and its size first", async () => {
+  it("reads a file with its name, and checks its size first", async () => {
     const folder = temporaryFolder();
     const path = join(folder, "notes.txt");
     await writeFile(path, "four");
@@ -525,7 +525,7 @@ describe("attachment", () => {
     }
   });
 
-  it("ends with the signal", async () => {
+  it("rejects with the signal's reason", async () => {
     const path = join(temporaryFolder(), "a.txt");
     await writeFile(path, "a");
     const reason = new Error("enough");
@@ -562,7 +562,7 @@ describe("attachment", () => {
     it(`refuses ${what}`, () =>
       expect(() => attachment.fromBytes(bytes("four"), o)).to.throw(ValidationError, problem));
 
-  it("unpacks and parses nothing: an archive is refused by its type, a file of two formats passes unchanged", () => {
+  it("unpacks and parses nothing: refuses an archive by its type, passes a file of two formats unchanged", () => {
     const archive = bytes("PK\x03\x04\x14\x00\x00\x00\x08\x00 a bomb");
     expect(() => attachment.fromBytes(archive)).to.throw(
       ValidationError,
@@ -582,7 +582,7 @@ describe("attachment", () => {
     expect(attachment.fromBytes(page)).to.include({ type: "file", mediaType: "text/xml" });
   });
 
-  it("accepts all limits of a message", () => {
+  it("accepts a message at all limits", () => {
     const o = { maxBytes: 4, maxTotalBytes: 4, maxParts: 1, types: ["text/*"] };
     expect(attachment.fromBytes(bytes("four"), o)).to.include({ mediaType: "text/plain" });
   });

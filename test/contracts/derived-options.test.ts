@@ -9,7 +9,7 @@ import { failure } from "../support/kernel-fixtures.js";
 describe("derived options", () => {
   const tasks = [Task.of("Say hello")];
 
-  it("keep the settings of an ensemble and leave out its shape and its plugins", () => {
+  it("keep the settings of an ensemble, and omit its shape and plugins", () => {
     const options: EnsembleOptions = {
       model: "offline:model",
       workflow: "PARALLEL",
@@ -24,14 +24,14 @@ describe("derived options", () => {
     expect(others.tasks).to.equal(tasks);
   });
 
-  it("name the options they come from, through any number of ensembles", () => {
+  it("name the ensemble that they come from, through any number of derivations", () => {
     const options: EnsembleOptions = { tasks };
     const twice = derivedOptions(derivedOptions(options, { tasks }), { tasks });
     expect(originOf(options)).to.equal(options);
     expect(originOf(twice)).to.equal(options);
   });
 
-  it("name the same origin in the runs of the ensemble and of those derived from it", async () => {
+  it("name the same origin in runs of the ensemble and of derived ensembles", async () => {
     const origins: EnsembleOptions[] = [];
     const watch = definePlugin({
       name: "watch",
@@ -95,7 +95,7 @@ describe("ensembles with the same rate limit object", () => {
     expect(await run(options, { rateLimit, tasks: two() })).to.equal(2);
   });
 
-  it("have separate windows where each has its own limit", async () => {
+  it("have separate windows if each has its own limit", async () => {
     const options: EnsembleOptions = { rateLimit, tasks: two() };
     expect(await run(options, { rateLimit: rateLimit.with({}), tasks: two() })).to.equal(4);
   });
@@ -114,7 +114,7 @@ describe("run options", () => {
     expect(seen).to.deep.equal(["ensemble", "run", "ensemble"]);
   });
 
-  it("ask for a stream where a listener of the run takes tokens", async () => {
+  it("request a stream if a listener of the run accepts tokens", async () => {
     let streamed = 0;
     const model = new ScriptedModel(() => "Hello there");
     const stream = model.stream?.bind(model);
@@ -133,7 +133,7 @@ describe("run options", () => {
     expect(tokens.join("")).to.equal("Hello there");
   });
 
-  it("have a priority, which reaches model calls and the runs that join", async () => {
+  it("contain a priority, which applies to model calls and to runs that join", async () => {
     const calls: LlmCall["priority"][] = [];
     const watch = definePlugin({
       name: "watch",

@@ -40,7 +40,7 @@ describe("the errors of the framework", () => {
     expect(RecordingMismatchError.isInstance(ofResume)).to.equal(false);
   });
 
-  it("are recognised by class, by subclass, and when another copy of the package made them", () => {
+  it("are recognised by class and by subclass, also from another copy of the package", () => {
     class Base extends Error {
       get [Symbol.for("agentensemble/error")](): true {
         return true;
@@ -69,7 +69,7 @@ describe("the errors of the framework", () => {
       expect(ModelCallError.isInstance(other)).to.equal(false);
   });
 
-  it("are found along the causes, which may run in a circle", () => {
+  it("are found along the causes, also in a cycle", () => {
     const inner = model();
     const outer = new TaskExecutionError(
       "x",
@@ -99,7 +99,7 @@ describe("the errors of the framework", () => {
 });
 
 describe("messages and hints of errors", () => {
-  it("have no terminal codes, for any quoted text", () => {
+  it("contain no terminal codes, for any quoted text", () => {
     const error = new ValidationError("Unknown \u001b[2Jtask\n\t'\u009b31mx\u202e'", {
       hint: "Known: \u001b]0;title\u0007a",
     });

@@ -17,7 +17,7 @@ const valid = {
 const from = (changes: object): Graph => new Graph<string>({ ...valid, ...changes }); // as JavaScript may call it
 
 describe("Graph", () => {
-  it("has defaults for everything but its shape, and is frozen", () => {
+  it("has defaults for everything except its shape, and is frozen", () => {
     const graph = new Graph(valid);
     expect(graph).to.include({
       name: "g",
@@ -55,7 +55,7 @@ describe("Graph", () => {
     expect(graph.noFeedbackStates).to.deep.equal(["b"]);
   });
 
-  it("has its states checked by the compiler", () => {
+  it("is typed with its states", () => {
     // @ts-expect-error: there is no state c
     expect(() => new Graph({ ...valid, start: "c" })).to.throw(ValidationError);
     // @ts-expect-error: nor can an edge lead there

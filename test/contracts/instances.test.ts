@@ -31,7 +31,7 @@ describe("options that require an instance of a class", () => {
     });
   });
 
-  it("refuse an object of another copy of the package, and name the copies as the cause", () => {
+  it("refuse an object of another copy of the package, and name the two copies as the cause", () => {
     for (const act of [
       () => new Ensemble({ tasks: [ofAnotherCopy as never] }),
       () => new Task({ description: "Sum up", context: [ofAnotherCopy as never] }),

@@ -9,7 +9,7 @@ const outside = Task.of("Outside");
 const from = (o: object): Loop => new Loop(o as LoopOptions); // as JavaScript may call it
 
 describe("Loop", () => {
-  it("has defaults for everything but its name and its tasks, and is frozen", () => {
+  it("has defaults for everything except its name and its tasks, and is frozen", () => {
     const loop = new Loop({ name: "polish", tasks: [task] });
     expect(loop).to.include({
       maxIterations: 5,

@@ -30,7 +30,7 @@ describe("limits of a memory scope", () => {
     expect(clocked.apply([entry])).to.deep.equal([]);
   });
 
-  it("stay with a copy of another name, and the same name is no copy", () => {
+  it("remain in a renamed copy; a copy with the same name is the same scope", () => {
     const scope = MemoryScope.of("notes").keepLastEntries(2);
     expect(scope.named("notes")).to.equal(scope);
     expect(scope.named("more").eviction).to.equal(scope.eviction);
@@ -43,7 +43,7 @@ describe("a model by its name", () => {
   const provider = (create: () => unknown): ChatModelProvider =>
     ({ name: "p", create }) as unknown as ChatModelProvider;
 
-  it("is made by the provider of that name", () => {
+  it("is created by the provider of that name", () => {
     expect(modelNamed("p:m", [provider(() => model)])).to.equal(model);
   });
 
@@ -57,7 +57,7 @@ describe("a model by its name", () => {
     );
   });
 
-  it("is refused if the provider fails or makes something else", () => {
+  it("is refused if the provider throws or returns no model", () => {
     const refusal = new ValidationError("no key");
     const failing = (error: Error): ChatModelProvider =>
       provider(() => {
@@ -75,7 +75,7 @@ describe("a model by its name", () => {
 });
 
 describe("values in templates", () => {
-  it("are texts by their kind", () => {
+  it("are converted to text by their type", () => {
     expect(inputText("a", null)).to.equal("");
     expect(inputText("a", function named() {})).to.equal("named");
     expect(inputText("a", new Date(0))).to.equal("1970-01-01T00:00:00.000Z");
@@ -83,7 +83,7 @@ describe("values in templates", () => {
     expect(inputText("a", 7)).to.equal("7");
   });
 
-  it("need a JSON form", () => {
+  it("must have a JSON form", () => {
     expect(() => inputText("a", { n: 1n })).to.throw("Input 'a' can't be written as JSON:");
   });
 });

@@ -132,7 +132,7 @@ describe("prompt", () => {
     expect(asked.map(({ prompt: question }) => question)).to.deep.equal(["Send to Ana? {user}"]);
   });
 
-  it("finds missing variables of goals and reviews before anything is spent", async () => {
+  it("finds missing variables of goals and reviews before any cost arises", async () => {
     const model = new ScriptedModel(["never"]);
     const agent = new Agent({ role: "Clerk", goal: prompt`help {user}` });
     const task = new Task({
@@ -202,7 +202,7 @@ describe("a missing template variable", () => {
 });
 
 describe("a memory scope with a variable in its name", () => {
-  it("is another scope for other inputs", async () => {
+  it("is a different scope for different inputs", async () => {
     const memoryStore = MemoryStore.inMemory();
     const task = new Task({
       description: "go",
@@ -219,7 +219,7 @@ describe("a memory scope with a variable in its name", () => {
     expect(await contents("chat-{user}")).to.deep.equal([]);
   });
 
-  it("fails before anything is spent without the input", async () => {
+  it("fails before any cost arises if the input is missing", async () => {
     const task = new Task({ description: "go", handler: () => "x", memory: "chat-{user}" });
     const run = new Ensemble({ tasks: [task], memoryStore: MemoryStore.inMemory() }).run();
     expect((await rejectionOf(PromptTemplateError, run)).missingVariables).to.deep.equal(["user"]);

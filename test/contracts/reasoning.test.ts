@@ -37,7 +37,7 @@ describe("reasoning and cache in modelOptions", () => {
     expect(model.requests[0]).to.deep.include(options);
   });
 
-  it("are refused before anything is spent where the model does not take them", async () => {
+  it("are refused before any cost arises if the model does not accept them", async () => {
     for (const [reasoning, options, problem] of [
       [["effort"], { budgetTokens: 2048 }, "does not support reasoning.budgetTokens"],
       [[], { effort: "low" }, "does not support reasoning.effort"],

@@ -42,7 +42,7 @@ const value = fc.oneof(
 );
 
 describe("the template resolver", () => {
-  it("replaces variables, unescapes escapes and leaves everything else", () => {
+  it("replaces variables, unescapes escapes and keeps everything else", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), value, (pieces, filled) => {
         const inputs = Object.fromEntries(
@@ -56,7 +56,7 @@ describe("the template resolver", () => {
     );
   });
 
-  it("never fills a value again: an input can't contain a placeholder", () => {
+  it("never fills an inserted value: an input can't contain a placeholder", () => {
     fc.assert(
       fc.property(value, value, (a, b) => {
         expect(fill("{a}|{b}", { a, b })).to.equal(`${a}|${b}`);
@@ -64,7 +64,7 @@ describe("the template resolver", () => {
     );
   });
 
-  it("names all that is missing, each once, in the order of appearance", () => {
+  it("names all missing variables once, in the order of appearance", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), fc.func(fc.boolean()), (pieces, isGiven) => {
         const names = [
@@ -95,7 +95,7 @@ describe("the template resolver", () => {
     expect(fill(text)).to.equal(text);
   });
 
-  it("writes null as nothing, objects as JSON and the rest as text", () => {
+  it("writes null as an empty text, objects as JSON and other values as text", () => {
     expect(fill("{a}|{b}|{c}|{d}|{e}", { a: null, b: { x: [1] }, c: 5, d: false, e: "" })).to.equal(
       '|{"x":[1]}|5|false|',
     );

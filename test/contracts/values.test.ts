@@ -31,7 +31,7 @@ describe("an unknown name", () => {
     expect(knownNames("x", [])).to.equal("None is registered.");
   });
 
-  it("is answered without a suggestion if no typing mistake is likely", () => {
+  it("is answered without a suggestion if no name is similar", () => {
     for (const [given, known] of [
       ["x", "y"],
       ["pg", "ai"],
@@ -43,7 +43,7 @@ describe("an unknown name", () => {
     expect(nearestName("taks", ["task"])).to.equal("task");
   });
 
-  it("lists ten options of an ensemble, and names where the others are", () => {
+  it("lists ten options of an ensemble, and refers to the page with the others", () => {
     const message = refusal(() => new Ensemble({ taks: [] } as never));
     expect(message).to.match(/^Unknown option 'taks' in Ensemble\. Did you mean 'tasks'\? Known: /);
     expect(message).to.match(/ and \d+ more, all in the type of these options\.$/);
@@ -73,7 +73,7 @@ describe("Agent", () => {
     expect(agent({ maxIterations: 0, tools: [null] })).to.include("maxIterations");
   });
 
-  it("names the option for names from other frameworks", () => {
+  it("names the option that corresponds to a name from another framework", () => {
     expect(agent({ instructions: "x" })).to.equal(
       "Unknown option 'instructions' in Agent. Use background instead.",
     );
@@ -186,7 +186,7 @@ describe("Task", () => {
     );
   });
 
-  it("refuses unknown options, what is no handler, no schema, no guardrail, no time", () => {
+  it("refuses unknown options and invalid handlers, schemas, guardrails and times", () => {
     expect(task({ expectedOutputs: "x" })).to.include("Did you mean 'expectedOutput'?");
     expect(task({ handler: "x" })).to.include("Task handler must be a function or a tool");
     expect(task({ outputType: {} })).to.include("Task outputType must be a Standard Schema");

@@ -99,7 +99,7 @@ describe("Conversation", () => {
     expect(result).not.to.have.any.keys("id", "turnId", "at", "agentRole");
   });
 
-  it("leaves tool calls out for an agent without tools", async () => {
+  it("omits tool calls for an agent without tools", async () => {
     const model = new ScriptedModel([
       { text: "Let me see.", toolCalls: [{ name: "look", arguments: { input: "x" } }] },
       "It is there.",
@@ -142,7 +142,7 @@ describe("Conversation", () => {
         return "fine";
       });
 
-    it("leaves no trace by default", async () => {
+    it("stores nothing by default", async () => {
       await using chat = new Conversation({ agent, model: failing() });
       const thread = chat.thread("t");
       await thread.send("one");
@@ -156,7 +156,7 @@ describe("Conversation", () => {
       expect(result.status).to.equal("completed");
     });
 
-    it("resolves with its error where throwOnError is false", async () => {
+    it("resolves with its error if throwOnError is false", async () => {
       const model = new ScriptedModel(() => {
         throw new ValidationError("out of order");
       });
@@ -171,7 +171,7 @@ describe("Conversation", () => {
       );
     });
 
-    it("stays with its question, marked, where onFailure is keep", async () => {
+    it("stores its question and its status if onFailure is keep", async () => {
       const model = failing();
       await using chat = new Conversation({ agent, model, onFailure: "keep" });
       const thread = chat.thread("t");
@@ -186,7 +186,7 @@ describe("Conversation", () => {
       ]);
     });
 
-    it("keeps the text that had arrived, without calls that have no result", async () => {
+    it("keeps the text received before the failure, without calls that have no result", async () => {
       const gate = new Gate();
       const slow = tool({
         name: "slow",
@@ -258,7 +258,7 @@ describe("Conversation", () => {
       expect(questions.map(({ content }) => content)).to.deep.equal(["one", "two", "three"]);
     });
 
-    it("are refused where busy is refuse, and where the wait is too long", async () => {
+    it("are refused if busy is refuse, and if the wait is too long", async () => {
       const gate = new Gate();
       const store = ConversationStore.inMemory();
       await using chat = new Conversation({ agent, model: gated(gate), store });
@@ -320,7 +320,7 @@ describe("Conversation", () => {
   });
 
   describe("a thread", () => {
-    it("is forked at a message", async () => {
+    it("can be forked at a message", async () => {
       const model = echoing();
       await using chat = new Conversation({ agent, model });
       const thread = chat.thread("t", { owner: "ada" });
@@ -376,7 +376,7 @@ describe("Conversation", () => {
       ]);
     });
 
-    it("has a title, messages by parts, and ends", async () => {
+    it("has a title, messages in pages, and can be deleted", async () => {
       await using chat = new Conversation({ agent, model: echoing() });
       const thread = chat.thread("t");
       await rejectionOf(ValidationError, thread.rename("Too early"));
@@ -415,7 +415,7 @@ describe("Conversation", () => {
       expect((await chat.thread("t", { owner: "ada" }).head())?.turns).to.equal(1);
     });
 
-    it("is kept where its first turn is stored while another owner deletes it", async () => {
+    it("is kept if its first turn is stored while another owner deletes it", async () => {
       const memory = ConversationStore.inMemory();
       let looks = 0;
       const store: ConversationStore = {
@@ -435,7 +435,7 @@ describe("Conversation", () => {
       expect((await memory.open("t"))?.owner).to.equal("ada");
     });
 
-    it("belongs to its owner", async () => {
+    it("is accessible to its owner only", async () => {
       await using chat = new Conversation({ agent, model: echoing() });
       await chat.thread("t", { owner: "ada" }).send("hi");
       for (const other of [chat.thread("t"), chat.thread("t", { owner: "bob" })])
@@ -452,7 +452,7 @@ describe("Conversation", () => {
       expect((await chat.threads({ owner: "ada" })).threads).to.have.length(1);
     });
 
-    it("refuses a message id that it has", async () => {
+    it("refuses a message id that it already contains", async () => {
       const model = echoing();
       await using chat = new Conversation({ agent, model });
       const thread = chat.thread("t");
@@ -505,7 +505,7 @@ describe("Conversation", () => {
     expect(JSON.stringify(usage?.tags)).not.to.match(/private|ada/);
   });
 
-  it("refuses inconsistent options before any spending", async () => {
+  it("refuses inconsistent options before any cost arises", async () => {
     const model = echoing();
     await using chat = new Conversation({ agent, model });
     const thread = chat.thread("t");

@@ -55,9 +55,9 @@ function messagesOf(error: unknown): readonly string[] {
   return [error.message, hint, ...messagesOf(error.cause)];
 }
 
-describe("the error of a turn has no word of the user", () => {
+describe("the error of a turn omits the user's words", () => {
   for (const [way, options] of Object.entries(WAYS))
-    it(`for ${way}`, async () => {
+    it(`after ${way}`, async () => {
       const warnings: string[] = [];
       await using chat = new Conversation({
         agent,

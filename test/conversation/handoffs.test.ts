@@ -554,7 +554,7 @@ describe("handoffs", () => {
       expect(() => host([other, handoff(twin, { toolName: "go" })])).not.to.throw();
     });
 
-    it("what is no agent, and unknown options", () => {
+    it("an invalid agent, and unknown options", () => {
       expect(() => host(["B" as never])).to.throw(ValidationError, "must be an Agent");
       expect(() => host("B" as never)).to.throw(ValidationError, "must be a list of agents");
       expect(() => handoff({} as never)).to.throw(ValidationError, "needs an Agent");

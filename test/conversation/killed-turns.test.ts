@@ -59,7 +59,7 @@ describe("a turn whose process was killed before it was stored", function () {
     }
   });
 
-  it("is in the thread that a page gets", async () => {
+  it("is in the thread that a page loads", async () => {
     const folder = temporaryFolder();
     await killed(folder, "send");
     await using desk = await chatService(options(folder));
@@ -193,7 +193,7 @@ describe("the run of a turn in its journal", () => {
       ]);
     });
 
-    it("provides its answer to a page that is loaded later, and no page waits indefinitely", async () => {
+    it("provides its answer to a page that is loaded later, and ends every wait", async () => {
       const { options, disk } = fullDesk();
       await using desk = await chatService(options);
       expect((await partsIn(await desk.send("t", "Hello"))).at(-1)).to.deep.include({

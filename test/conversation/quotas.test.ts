@@ -101,7 +101,7 @@ describe("the quotas of a conversation", () => {
     expect(await send("c", "bob")).to.equal("completed");
   });
 
-  it("report the limit and the time until the next window, in which turns go on", async () => {
+  it("report the limit and the time until the next window, in which turns are accepted", async () => {
     const { chat, clock, send } = desk({ quota: { windowMs: HOUR, maxRequests: 1 } });
     expect(await send("t", "ada")).to.equal("completed");
     const thread = chat.thread("t", { owner: "ada" });
@@ -150,7 +150,7 @@ describe("the quotas of a conversation", () => {
     expect(message).to.contain("The quota of a cost of 1 for this user is used up");
   });
 
-  it("need prices for a cost, before a model is called or a thread is stored", async () => {
+  it("require prices for a cost, before a model is called or a thread is stored", async () => {
     const model = answering();
     const store = ConversationStore.inMemory();
     const quota = { windowMs: DAY, maxCost: 1 };
@@ -201,7 +201,7 @@ describe("the quotas of a conversation", () => {
       }
   });
 
-  it("do not count a message that is refused before, and are not asked for it", async () => {
+  it("do not count a refused message, and are not checked for it", async () => {
     const { chat, send } = desk({ quota: { windowMs: DAY, maxRequests: 2 }, busy: "refuse" });
     const thread = chat.thread("t", { owner: "ada" });
     await thread.send("Hello", { messageId: "m1" });
@@ -512,7 +512,7 @@ describe("the quotas of a conversation", () => {
       expect(budgets.keys.every((key) => key.startsWith("turns:["))).to.equal(true);
     });
 
-    it("refuse turns while the accounts are away or invalid, and call no model", async () => {
+    it("refuse turns if the accounts are unavailable or invalid, and call no model", async () => {
       const model = answering();
       const away: BudgetAccounts = { open: () => Promise.reject(new Error("away")) };
       const silent: BudgetAccounts = { timeoutMs: 5, open: () => new Promise(() => undefined) };
@@ -530,7 +530,7 @@ describe("the quotas of a conversation", () => {
       expect(model.requests).to.have.length(0);
     });
 
-    it("stop to wait for the accounts when the turn is cancelled", async () => {
+    it("end the wait for the accounts when the turn is cancelled", async () => {
       const gate = new Gate();
       const client = new SharedBudgets().client();
       const accounts: BudgetAccounts = {

@@ -70,7 +70,7 @@ describe("resume of a thread", () => {
     return runs.filter(({ status }) => status === "interrupted").length;
   };
 
-  it("continues the turn, and pays for no call again", async () => {
+  it("continues the turn, and repeats no paid call", async () => {
     const world = office();
     const reviewId = await left(world);
     const model = new ScriptedModel(["Done after the restart."]);
@@ -98,7 +98,7 @@ describe("resume of a thread", () => {
     expect(await unfinished(world)).to.equal(1);
   });
 
-  it("drops a turn when its thread has continued or was deleted", async () => {
+  it("drops a turn after its thread has continued or was deleted", async () => {
     const world = office();
     await left(world);
     const thread = world.open(new ScriptedModel(["Hello."])).thread("t", { owner: "ada" });
@@ -131,7 +131,7 @@ describe("resume of a thread", () => {
     ]);
   });
 
-  describe("after the answer was kept and the turn was not stored", () => {
+  describe("after the answer was journaled and the turn was not stored", () => {
     const hours = tool({ name: "hours", description: "h", execute: () => "9 to 5" });
     const manager = new Agent({ role: "Manager", goal: "Decides" });
     const desk = new Agent({ role: "Desk", goal: "Answers", tools: [hours], handoffs: [manager] });
@@ -204,7 +204,7 @@ describe("resume of a thread", () => {
       };
     }
 
-    it("stores the turn with its messages, agent and summary, and pays for no call again", async () => {
+    it("stores the turn with its messages, agent and summary, and repeats no paid call", async () => {
       const undisturbed = await threadOf(false);
       expect(undisturbed["summaries"]).to.have.length(1);
       expect(undisturbed["ends"]).to.deep.equal([

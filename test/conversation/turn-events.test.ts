@@ -89,7 +89,7 @@ describe("the events of a turn", () => {
     }
   });
 
-  it("are complete where the store fails, whose error has the answer", async () => {
+  it("are complete if the store fails, whose error contains the answer", async () => {
     const store: ConversationStore = {
       ...methodsOf(ConversationStore.inMemory()),
       append: () => Promise.reject(new Error("disk full")),
@@ -145,7 +145,7 @@ describe("the options of a conversation", () => {
       );
   });
 
-  it("are refused if wrong, with the correct option in the hint", () => {
+  it("are refused if invalid, with the correct option in the hint", () => {
     for (const [options, message, hint] of [
       [{ agent: undefined }, "must have an agent", "new Agent("],
       [{ store: "./threads" }, "store must have a method open", 'ConversationStore.file("./th'],
@@ -179,7 +179,7 @@ describe("the options of a conversation", () => {
     expect(error.message).to.include("Agent 'Assistant'");
   });
 
-  it("choose the store before a thread is renamed first", async () => {
+  it("select the store even if a thread is renamed first", async () => {
     const store = ConversationStore.inMemory();
     await using first = new Conversation({ agent, model, store });
     await first.thread("t").send("hi");

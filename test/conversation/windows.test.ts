@@ -67,7 +67,7 @@ describe("WindowPolicy", () => {
     expect(seenBy(model)).to.deep.equal(["", "0", "01", "12", "23"]);
   });
 
-  it("lastTurns with a step keeps the beginning for some turns", async () => {
+  it("lastTurns with a step keeps the first shown turn for several turns", async () => {
     const model = await chatted(WindowPolicy.lastTurns(2, { step: 3 }), 8);
     expect(seenBy(model)).to.deep.equal(["", "0", "01", "012", "0123", "34", "345", "3456"]);
   });
@@ -152,7 +152,7 @@ describe("WindowPolicy", () => {
     expect((await chat.thread("t").head())?.summary).to.equal(undefined);
   });
 
-  it("is taken from the container, as the store is", async () => {
+  it("is taken from the container, like the store", async () => {
     const store = ConversationStore.inMemory();
     const plugin = definePlugin({
       name: "test-bindings",
@@ -168,7 +168,7 @@ describe("WindowPolicy", () => {
     expect((await store.open("t"))?.turns).to.equal(3);
   });
 
-  it("refuses options that make no sense", () => {
+  it("refuses invalid options", () => {
     const bad = (value: unknown): never => value as never;
     for (const make of [
       () => WindowPolicy.lastTurns(0),

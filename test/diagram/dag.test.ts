@@ -26,7 +26,7 @@ function diamond(): AnyTask[] {
 }
 
 describe("ensemble.toDag()", () => {
-  it("has the tasks with their contexts, levels and the longest chain; the later task wins a tie", () => {
+  it("contains the tasks with contexts, levels and the longest chain; the later task wins a tie", () => {
     const dag = new Ensemble({ tasks: diamond() }).toDag();
     expect(dag).to.include({ schemaVersion: "1.3", type: "dag", workflow: "PARALLEL" });
     expect(dag.parallelGroups).to.deep.equal([["a", "e"], ["b", "c"], ["d"]]);
@@ -43,7 +43,7 @@ describe("ensemble.toDag()", () => {
     expect(dag).not.to.have.any.keys("mode", "mapReduceMode", "graphEdges", "generatedAt");
   });
 
-  it("calls nothing and needs neither a model nor inputs; texts stay as they were written", () => {
+  it("calls nothing, needs neither a model nor inputs, and keeps texts unchanged", () => {
     const dag = new Ensemble({
       model: "nowhere:model",
       tasks: [Task.of("Write about {topic}")],
@@ -51,7 +51,7 @@ describe("ensemble.toDag()", () => {
     expect(dag.tasks[0]?.description).to.equal("Write about {topic}");
   });
 
-  it("names who will do a task, as far as that is known", () => {
+  it("names the agent of each task, if it is known", () => {
     const look = tool({ name: "look", description: "Looks", execute: () => "" });
     const agent = new Agent({
       role: "Owl",

@@ -120,7 +120,7 @@ describe("the documentation", () => {
   });
 
   describe("README.md", () => {
-    it("has the headings between which the site takes its first page", () => {
+    it("has the headings that enclose the first page of the site", () => {
       const script = readProjectFile("site/prepare.mjs");
       const headings = [...script.matchAll(/part\("(## [^"]+)", "(## [^"]+)"\)/g)].flatMap(
         ([, from = "", to = ""]) => [from, to],
@@ -182,7 +182,7 @@ describe("the documentation", () => {
       );
     });
 
-    it("names the values of each", () => {
+    it("names the values of each text", () => {
       for (const [, name = "", description, text = ""] of documented) {
         const values = [...new Set([...text.matchAll(/\{(\w+)\}/g)].map((match) => match[1]))];
         expect(words(/Values: ([^.]*)\./.exec(description ?? "")?.[1]), name).to.have.members(
@@ -218,7 +218,7 @@ describe("the documentation", () => {
       expect(Object.fromEntries(documented)).to.deep.equal(Object.fromEntries(declared));
     });
 
-    it("names the callback of each event that has a callback", () => {
+    it("names the callback of each event, if the event has one", () => {
       const documented = rows.flatMap(([type = "", callback = ""]) =>
         callback === "" ? [] : [[callback, type]],
       );

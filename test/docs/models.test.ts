@@ -25,7 +25,7 @@ const copied = [
 ];
 
 describe("the models that pages, templates, examples and messages name", () => {
-  it("are the default model of one constant, and a larger model", () => {
+  it("are the default model, which one constant defines, and a larger model", () => {
     const known = new Set<string>([...Object.values(MODELS), ...LARGER]);
     const other = copied.flatMap((file) =>
       [...readProjectFile(file).matchAll(NAME)]

@@ -35,7 +35,7 @@ async function limits(own: number | undefined, allowed: number): Promise<(number
 }
 
 describe("the allowance of a model call", () => {
-  it("becomes the output limit of a request with no limit or a higher one, and leaves the taps' request unchanged", async () => {
+  it("becomes the output limit of a request with no limit or a higher one, and keeps the taps' request unchanged", async () => {
     expect(await limits(undefined, 50)).to.deep.equal([50]);
     expect(await limits(80, 50)).to.deep.equal([50]);
     expect(await limits(20, 50)).to.deep.equal([20]);

@@ -268,7 +268,7 @@ describe("a task out of time", () => {
   const slow = (handler: (signal: AbortSignal) => Promise<string>): Task =>
     new Task({ description: "slow", timeoutMs: 5, handler: (ctx) => handler(ctx.signal) });
 
-  it("fails with TaskTimeoutError, whether it heeds its signal or not", async () => {
+  it("fails with TaskTimeoutError, also if it ignores its signal", async () => {
     for (const task of [slow(untilAborted), slow(() => NEVER)]) {
       const { error, output } = await runToEnd(
         { tasks: [echo("a"), task, echo("c")] },

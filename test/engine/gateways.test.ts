@@ -252,7 +252,7 @@ describe("the gateway of delegation", () => {
     expect(seen).to.deep.equal(["Writer"]);
   });
 
-  it("responds with a failure to unknown roles, the same agent and too much depth, without starting a task", async () => {
+  it("responds with a failure to unknown roles, the same agent and excessive depth, without starting a task", async () => {
     const unknown = await delegate({ agentRole: "Poet" });
     expect(unknown.response).to.deep.include({
       status: "FAILURE",
@@ -411,7 +411,7 @@ describe("the gateway of memory", () => {
   const write = (plugins: readonly Plugin[]): ReturnType<typeof runToEnd> =>
     runToEnd({ tasks: [scoped("boss", (scope) => scope.writeMemory("notes", entry))], plugins });
 
-  it("writes, and reports it", async () => {
+  it("writes the entry, and reports it", async () => {
     const stored: unknown[] = [];
     const { events } = await write([remembering(stored)]);
     expect(stored).to.deep.equal(["milk"]);
@@ -455,7 +455,7 @@ describe("the gateway of memory", () => {
       .and.include("notes");
   });
 
-  it("fails the task where there is no store, or where the store fails", async () => {
+  it("fails the task if there is no store, or if the store fails", async () => {
     expect((await write([])).error).to.have.property("code", "AE_TASK_EXECUTION");
     expect(
       (await write([remembering([], async () => Promise.reject(new Error("disk full")))])).error

@@ -146,7 +146,7 @@ describe("the run of a hook call", () => {
     expect(output.trace.metadata).to.deep.include({ warnings: ["first", "second"] });
   });
 
-  it("reports that no event is seen where there is no listener", async () => {
+  it("reports that no event is observed if there is no listener", async () => {
     const seen: unknown[] = [];
     const ensemble = new Ensemble({
       tasks: [echo("x")],
@@ -203,7 +203,7 @@ describe("the run of a hook call", () => {
     expect(seen).to.deep.equal([[], ["a"], ["a", "b"]]);
   });
 
-  it("lists outputs in the order of the plan, not of their end", async () => {
+  it("lists outputs in the order of the plan", async () => {
     const slow = new Task({ description: "slow", handler: async () => (await pause(5), "slow") });
     const quick = echo("quick");
     let seen: readonly string[] = [];

@@ -92,7 +92,7 @@ describe("thousands of runs on one kernel", () => {
     await kernel.dispose();
   });
 
-  it("leave nothing behind when they fail, are cancelled or are only listened to", async () => {
+  it("leave nothing after they fail, are cancelled or have listeners", async () => {
     const kernel = new Kernel();
     const never = new Promise<string>(() => undefined);
     const failing = new Ensemble({
@@ -130,7 +130,7 @@ describe("a map-reduce whose tasks a plugin answers", () => {
   /** For the task, its place in the plan, its attempt, its output and its call. */
   const MOST_BYTES = 1_900;
 
-  it("keeps little for each task", async () => {
+  it("keeps little memory for each task", async () => {
     const agent = new Agent({ role: "Reader", goal: "Read" });
     let kept = Number.NaN;
     let asked = 0;

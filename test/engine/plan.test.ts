@@ -106,7 +106,7 @@ describe("the plan", () => {
     expect(tasks.map(({ contextIds }) => contextIds)).to.deep.equal([[], [], ["task-2", "task-1"]]);
   });
 
-  it("distinguishes outputs by the task objects of the user", async () => {
+  it("distinguishes outputs by the user's task objects", async () => {
     const tasks = [echo("same"), echo("same"), echo("{x}")];
     const { output } = await runToEnd({ tasks }, {}, { x: "filled" });
     expect(tasks.map((task) => output.getOutput(task)?.taskId)).to.deep.equal([
@@ -219,7 +219,7 @@ describe("the workflow", () => {
   const used = async (options: EnsembleOptions): Promise<unknown> =>
     (await runToEnd(options)).events.find(({ type }) => type === "ensemble_started");
 
-  it("is SEQUENTIAL without context and PARALLEL with it, unless it is named", async () => {
+  it("is SEQUENTIAL without context and PARALLEL with context, unless the ensemble names a workflow", async () => {
     const a = echo("a");
     expect(await used({ tasks: [a, echo("b")] })).to.have.property("workflow", "SEQUENTIAL");
     expect(await used({ tasks: [a, echo("b", [a])] })).to.have.property("workflow", "PARALLEL");

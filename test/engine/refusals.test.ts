@@ -27,7 +27,7 @@ const nothing: WorkflowResult = { raw: "", taskOutputs: [] };
 const request = { messages: [{ role: "user" as const, content: "Help" }] };
 
 describe("a kernel without the standard plugins", () => {
-  it("does no task without a task executor, and makes no trace without a trace builder", async () => {
+  it("executes no task without a task executor, and creates no trace without a trace builder", async () => {
     const kernel = new Kernel({
       plugins: [
         workflow(async (_plan, run) => {
@@ -45,7 +45,7 @@ describe("a kernel without the standard plugins", () => {
     await kernel.dispose();
   });
 
-  it("warns of a capture mode with a folder where nothing writes to folders", async () => {
+  it("warns of a capture mode with a folder if no plugin writes to folders", async () => {
     const mode = { name: "OWN", capturesMessages: false, capturesMemory: false };
     const capturing = definePlugin({
       name: "capturing",
@@ -80,7 +80,7 @@ describe("a workflow", () => {
     expect(seen).to.deep.equal({ id: "mine", inputs: { topic: "tea" } });
   });
 
-  it("runs no task before its context", async () => {
+  it("starts no task before the tasks in its context are done", async () => {
     const first = echo("first");
     const refused: Error[] = [];
     const own = workflow(

@@ -30,7 +30,7 @@ const restored = (text: string, iteration: number): RestoredCall => ({
 const costConfiguration = { inputTokenRate: 1, outputTokenRate: 2 };
 
 describe("a task that is answered with its model calls", () => {
-  it("has the totals, the cost and the trace of the calls that led to the answer", async () => {
+  it("contains the totals, the cost and the trace of the calls that led to the answer", async () => {
     const { output } = await runToEnd({
       model: new ScriptedModel([{ text: "live", usage: usage(3, 4) }]),
       costConfiguration,
@@ -278,7 +278,7 @@ describe("usage of other processes", () => {
     }
   });
 
-  it("is refused when another process sends anything else", async () => {
+  it("is refused if another process sends an invalid record", async () => {
     const entry = { provider: "p", modelId: "m" };
     for (const usage of [
       null,
@@ -322,7 +322,7 @@ describe("usage of earlier executions of a run", () => {
     }
   });
 
-  it("counts in the totals unless a restored answer counts it again", async () => {
+  it("counts in the totals once if a restored answer contains it", async () => {
     const totals = async (restored: boolean): Promise<number> =>
       (await runToEnd({ tasks: [echo("x")], plugins: [spending(restored)] })).output.metrics
         .totalTokens;
@@ -330,7 +330,7 @@ describe("usage of earlier executions of a run", () => {
     expect(await totals(true)).to.equal(0);
   });
 
-  it("leaves room for answers that were paid for before", async () => {
+  it("is not counted twice in the budget for restored answers", async () => {
     const paid = new ScriptedModel([{ text: "kept", usage: usage(200, 100) }]);
     const model = {
       provider: "p",

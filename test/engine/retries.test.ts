@@ -271,7 +271,7 @@ describe("a retry policy", () => {
   });
 });
 
-describe("a model that answers garbage", () => {
+describe("a model that returns invalid answers", () => {
   const garbage: readonly unknown[] = [
     undefined,
     null,
@@ -291,7 +291,7 @@ describe("a model that answers garbage", () => {
     { message: { content: "", toolCalls: [{ id: "1", name: "x", arguments: {} }] } },
   ];
   for (const answer of [...garbage, ...more]) {
-    it(`is a bad response, worth a retry: ${JSON.stringify(answer) ?? "undefined"}`, async () => {
+    it(`is a retryable bad response: ${JSON.stringify(answer) ?? "undefined"}`, async () => {
       const model: ChatModel = {
         provider: "house",
         modelId: "broken",

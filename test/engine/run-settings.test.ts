@@ -103,7 +103,7 @@ describe("the data of a run", () => {
     expect(JSON.stringify(output.trace.metadata)).to.include("42");
   });
 
-  it("is its id, given or made", async () => {
+  it("are its id, given or generated", async () => {
     const { output, events } = await runToEnd({ tasks: [echo("x")] }, { runId: "mine" });
     expect([output.runId, events[0]?.runId, output.trace.ensembleId]).to.deep.equal([
       "mine",
@@ -114,7 +114,7 @@ describe("the data of a run", () => {
     expect(first.output.runId).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it("are its inputs, as they were when it began", async () => {
+  it("are its inputs, as they were at the start", async () => {
     const inputs: Record<string, unknown> = { topic: "tea" };
     let ctxInputs: unknown;
     const task = new Task({
@@ -152,7 +152,7 @@ describe("the data of a run", () => {
     await ensemble.dispose();
   });
 
-  it("is warned about options that stand where inputs belong", async () => {
+  it("include a warning about options in the place of inputs", async () => {
     const { events } = await runToEnd(
       { tasks: [echo("x")] },
       {},
@@ -167,7 +167,7 @@ describe("the data of a run", () => {
     expect(events[0]?.type).to.equal("ensemble_started");
   });
 
-  it("is warned about options of a task that have no effect", async () => {
+  it("include a warning about options of a task that have no effect", async () => {
     const task = new Task({
       description: "Say",
       agent: new Agent({ role: "r", goal: "g" }),
@@ -329,7 +329,7 @@ describe("a task that is added during a run", () => {
     expect(output.raw).to.equal("{not} a template|b|tea");
   });
 
-  it("is in the trace with its parent, and fails like any other", async () => {
+  it("is in the trace with its parent, and fails like any other task", async () => {
     const parent = scoped(
       "parent",
       async (scope) => (await failure(scope.runTask(scope.define(failing("child"))))).code,
@@ -379,7 +379,7 @@ describe("an agent that is made from a description", () => {
     synthesize: make as () => Agent,
   });
 
-  it("is made once per task and run", async () => {
+  it("is created once per task and run", async () => {
     let made = 0;
     const agentSynthesizer = synthesizer(() => (made++, new Agent({ role: "Made", goal: "g" })));
     const task = new Task({
@@ -395,7 +395,7 @@ describe("an agent that is made from a description", () => {
     expect([output.raw, made, output.taskOutputs[0]?.agentRole]).to.deep.equal(["two", 1, "Made"]);
   });
 
-  it("has the model calls that create it counted", async () => {
+  it("has the model calls counted that create it", async () => {
     const agentSynthesizer: Parameters<typeof runToEnd>[0]["agentSynthesizer"] = {
       usesModel: true,
       synthesize: async (_task, { model }) =>
@@ -421,7 +421,7 @@ describe("an agent that is made from a description", () => {
     expect(output.metrics.totalTokens).to.equal(22);
   });
 
-  it("created from a description must be an agent", async () => {
+  it("must be an agent", async () => {
     for (const made of [undefined, null, {}]) {
       const { error } = await runToEnd({
         model: spending(),
@@ -465,7 +465,7 @@ describe("Ensemble.explain", () => {
     await ensemble.dispose();
   });
 
-  it("marks agents that a model will make, and makes none", async () => {
+  it("marks agents that a model will create, and creates none", async () => {
     const agentSynthesizer = {
       usesModel: true,
       synthesize: (): never => {

@@ -223,7 +223,7 @@ describe("values of a run", () => {
       expect((error as Error).message).to.include(part);
     });
 
-  it("are refused for tokens that collect, for no token, and where there is no value", () => {
+  it("are refused for collecting tokens, without a token, and without a value", () => {
     expect(() => runValue(Tokens.Tool as never, 7)).to.throw(ValidationError, "collects");
     expect(() => runValue("User" as never, 7)).to.throw(ValidationError, "a token");
     expect(() => runValue(User, undefined as never)).to.throw(ValidationError, "undefined");
@@ -232,8 +232,8 @@ describe("values of a run", () => {
   });
 });
 
-describe("a memory scope that is named by the run", () => {
-  it("fails the task before a model is called where its function throws or names nothing", async () => {
+describe("a memory scope that the run names", () => {
+  it("fails the task before a model is called if its function throws or returns no name", async () => {
     for (const scope of [() => " ", (run: RunInfo) => run.get(User).id]) {
       const unused = new ScriptedModel([]);
       await using ensemble = new Ensemble({

@@ -19,7 +19,7 @@ const writer = (model: ChatModel, role = "Writer"): Agent =>
   new Agent({ role, goal: "Write", model });
 
 describe("a task whose output was accepted", () => {
-  it("fails when a commit tap fails, and its output stays among those that are finished", async () => {
+  it("fails when a commit tap fails, and its output remains among the finished outputs", async () => {
     const { error, output } = await runToEnd({
       tasks: [echo("first"), echo("second")],
       plugins: [
@@ -36,7 +36,7 @@ describe("a task whose output was accepted", () => {
     expect(second).to.include({ outcome: "failed", finalOutput: "second" });
   });
 
-  it("is not kept when a review fails before", async () => {
+  it("is not stored when a review fails before", async () => {
     const { output } = await runToEnd({
       tasks: [echo("first")],
       plugins: [
@@ -99,7 +99,7 @@ describe("parallel delegations", () => {
 });
 
 describe("a task that ends before its delegation", () => {
-  it("ends the worker", async () => {
+  it("cancels the worker", async () => {
     let signal: AbortSignal | undefined;
     const waitingModel: ChatModel = {
       provider: "test",

@@ -67,7 +67,7 @@ describe("a tool's input of plain JSON Schema", () => {
     ],
     ["a pattern that the engine does not know", { properties: { name: { pattern: "a{1,5000}" } } }],
   ] as const) {
-    it(`fails the task where it can't be read: ${what}`, async () => {
+    it(`fails the task if it can't be read: ${what}`, async () => {
       const { error, output, got } = await call(schema, { name: "Ann" });
       expect(ToolConfigurationError.find(error)?.message).to.match(
         /^The input of tool 'keep' can't be read as a JSON Schema: [^\n]+$/,

@@ -35,7 +35,7 @@ describe("the result of a tool", () => {
   }
 
   for (const thrown of [undefined, null, Object.create(null) as unknown]) {
-    it(`shows no internals where a tool throws ${thrown === undefined ? "undefined" : JSON.stringify(thrown)}`, async () => {
+    it(`shows no internals if a tool throws ${thrown === undefined ? "undefined" : JSON.stringify(thrown)}`, async () => {
       const answer = await answerOf(() => {
         throw thrown;
       });

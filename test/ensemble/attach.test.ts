@@ -32,7 +32,7 @@ describe("plugins and the ensembles of their kernel", () => {
     expect((await access?.explain({ who: "Bo" }))?.tasks[0]?.description).to.equal("Greet Bo");
   });
 
-  it("can run it again with inputs that the input type has made", async () => {
+  it("can run the ensemble again with inputs that the input schema returned", async () => {
     let access: EnsembleAccess | undefined;
     const doubled = {
       schema: {

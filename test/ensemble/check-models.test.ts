@@ -138,7 +138,7 @@ describe("models that can't be called", () => {
     ],
   ];
   for (const [place, who, options] of cases)
-    it(`stop the run before anything is spent: the model ${place}`, async () => {
+    it(`stop the run before any cost arises: the model ${place}`, async () => {
       const error = await refusal(options);
       expect(error.message).to.equal(`${who} has no usable model: ${MISSING}`);
       expect(error.hint).to.contain("OPENAI_API_KEY");
@@ -159,7 +159,7 @@ describe("models that can't be called", () => {
     expect(messages[1]).to.match(/^OPENAI_BASE_URL must be an absolute URL/);
   });
 
-  it("are not resolved by explain(), nor if a run binds another model", async () => {
+  it("are not resolved by explain(), nor by a run that binds another model", async () => {
     await using ensemble = new Ensemble({ tasks: [keyless] });
     expect((await ensemble.explain()).tasks[0]?.model).to.equal(KEYLESS);
     const model = new ScriptedModel(["said"]);
@@ -167,14 +167,14 @@ describe("models that can't be called", () => {
     expect((await ensemble.run({}, bindings)).raw).to.equal("said");
   });
 
-  it("are checked once each, however many tasks call them", async () => {
+  it("are checked once each, also if several tasks call them", async () => {
     let checks = 0;
     const model = Object.assign(new ScriptedModel(["a", "b"]), { check: () => void checks++ });
     await Ensemble.run(model, paidBy(model), new Task({ description: "Again" }));
     expect(checks).to.equal(1);
   });
 
-  it("don't matter in a replay", async () => {
+  it("are ignored in a replay", async () => {
     const file = join(temporaryFolder(), "r.jsonl");
     const task = (model: ChatModel): Task => new Task({ name: "t", description: "D", model });
     const spoken = new ScriptedModel(["said"], { provider: "openai", modelId: "gpt-5-mini" });

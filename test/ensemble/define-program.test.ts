@@ -47,7 +47,7 @@ describe("a function in a program", () => {
     expect(tasks).to.have.length(3);
   });
 
-  it("may make a map-reduce, and may be asynchronous", async () => {
+  it("may create a map-reduce, and may be asynchronous", async () => {
     const agent = new Agent({ role: "Reader", goal: "Read" });
     const model = new ScriptedModel([{ text: "short" }], { onExhausted: "repeat-last" });
     await using digest = ensembleOf(
@@ -75,7 +75,7 @@ describe("a function in a program", () => {
     expect(wrong.status).to.equal("FAILED");
   });
 
-  it("continues a run that is kept, without executing finished tasks again", async () => {
+  it("continues a stored run, without executing finished tasks again", async () => {
     const seen: string[] = [];
     let isBroken = true;
     const read = (file: string): string => {

@@ -59,7 +59,7 @@ describe("EventQueue", () => {
     expect(await rejection(iterator.next())).to.include({ code: "AE_EVENTS_OVERFLOW" });
   });
 
-  it("answers readers that wait for its end, and stays at its end", async () => {
+  it("ends pending reads at its end, and stays ended", async () => {
     const queue = new EventQueue();
     const iterator = queue[Symbol.asyncIterator]();
     const waiting = [iterator.next(), iterator.next()];

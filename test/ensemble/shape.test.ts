@@ -61,7 +61,7 @@ describe("an ensemble's shape", () => {
     it(`refuses ${what}`, () => expect(() => make(options)).to.throw(ValidationError, message));
   }
 
-  it("needs every phase that another comes after", () => {
+  it("requires every phase that another phase comes after", () => {
     const first = phase("first");
     const second = new Phase({ name: "second", tasks: [task()], after: [first] });
     expect(() => make({ phases: [second] })).to.throw(
@@ -88,7 +88,7 @@ describe("an ensemble's shape", () => {
     );
   });
 
-  it("is fine with empty lists beside what is there", () => {
+  it("ignores empty lists next to other content", () => {
     expect(() => make({ graph: graph(), tasks: [], phases: [], loops: [] })).to.not.throw();
     expect(() =>
       make({ tasks: [task()], loops: [loop()], phases: [], workflow: "PARALLEL" }),
@@ -120,7 +120,7 @@ describe("an ensemble's shape", () => {
     ],
   ];
   for (const [what, options, message] of withoutModel) {
-    it(`needs a model for the tasks of ${what}`, async () => {
+    it(`requires a model for the tasks of ${what}`, async () => {
       await using ensemble = new Ensemble(options);
       const error: unknown = await ensemble.run().catch((e: unknown) => e);
       expect(error).to.be.instanceOf(ValidationError);

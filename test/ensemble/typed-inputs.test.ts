@@ -38,7 +38,7 @@ describe("typed inputs of an ensemble", () => {
     expect(await failure(ensemble.run())).to.be.instanceOf(ValidationError);
   });
 
-  it("are checked before anything is spent, in run(), stream() and explain()", async () => {
+  it("are checked before any cost arises, in run(), stream() and explain()", async () => {
     await using ensemble = new Ensemble({ model, tasks: [task], inputType });
     const inputs = { topic: "x", words: 1.5 };
     const { length } = model.requests;
@@ -76,7 +76,7 @@ describe("typed inputs of an ensemble", () => {
     expect(promptOf()).to.include("Write 7 words on otters");
   });
 
-  it("are in explain() as JSON Schema", async () => {
+  it("are returned by explain() as JSON Schema", async () => {
     await using ensemble = new Ensemble({ model, tasks: [task], inputType });
     const { inputs } = await ensemble.explain({ topic: "otters" });
     expect(inputs).to.deep.include({ type: "object", required: ["topic"] });
@@ -97,7 +97,7 @@ describe("typed inputs of an ensemble", () => {
       );
     });
 
-  it("refuse a schema that makes no object of the inputs", async () => {
+  it("refuse a schema that does not return an object", async () => {
     await using ensemble = new Ensemble({
       model,
       tasks: [task],
@@ -129,7 +129,7 @@ describe("typed inputs of an ensemble", () => {
     await client.close();
   });
 
-  it("are waited for no longer than the caller wants", async () => {
+  it("stop an asynchronous check at the time limit of the caller", async () => {
     const hanging = z.object({
       topic: z.string().refine(() => new Promise<boolean>(() => undefined)),
     });

@@ -23,7 +23,7 @@ async function warningsOf(options: EnsembleOptions): Promise<readonly string[]> 
   return listener.of("run_warning").map(({ message }) => message);
 }
 
-describe("options that can't do anything", () => {
+describe("options without effect", () => {
   it("are named in warnings: options of a manager without a manager", async () => {
     const warnings = await warningsOf({
       managerMaxIterations: 3,
@@ -40,7 +40,7 @@ describe("options that can't do anything", () => {
     expect(await warningsOf({ maxConcurrency: 2, workflow: "PARALLEL" })).to.deep.equal([]);
   });
 
-  it("are named in warnings: options that a plugin's workflow declares to read, but none if it may read all", async () => {
+  it("are named in warnings: options that a plugin's workflow does not declare, unless it may read all", async () => {
     const plugin = (name: string, reads?: WorkflowExecutor["reads"]): Plugin =>
       definePlugin({
         name: `workflow-${name}`,
@@ -66,7 +66,7 @@ describe("options that can't do anything", () => {
     ]);
   });
 
-  it("are named in warnings: how much to recall where there is no long-term memory", async () => {
+  it("are named in warnings: how much to recall without long-term memory", async () => {
     const warnings = await warningsOf({ memory: { shortTerm: true, longTermMaxResults: 3 } });
     expect(warnings).to.deep.equal([
       "Option 'memory.longTermMaxResults' has no effect without memory.longTerm",

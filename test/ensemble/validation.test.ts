@@ -114,7 +114,7 @@ describe("ensemble.run", () => {
     });
   }
 
-  it("refuses inputs that are no object", async () => {
+  it("refuses inputs that are not an object", async () => {
     const ensemble = new Ensemble({ tasks: [echo("x")] });
     for (const inputs of [null, [], "x", 5])
       expect(await failure(ensemble.run(inputs as never))).to.have.property(

@@ -119,7 +119,7 @@ describe("a dataset of CSV", () => {
     ]);
   });
 
-  it("reads a column input as text", async () => {
+  it("reads the column `input` as text", async () => {
     const path = fileWith("cases.csv", "input,expected\nWhy?,So.\n");
     expect(await allOf(Dataset.csv(path).read())).to.deep.equal([
       { input: "Why?", expected: "So." },

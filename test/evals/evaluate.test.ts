@@ -127,7 +127,7 @@ describe("evaluate()", () => {
     expect(model.requests[1]?.messages.map(({ content }) => content)).to.include("Order 17");
   });
 
-  it("shows a function's runs of ensembles as its way", async () => {
+  it("reports a function's runs of ensembles as its way", async () => {
     const add = tool({ name: "add", description: "Adds", execute: () => "3" });
     const model = new ScriptedModel([
       { toolCalls: [{ name: "add", arguments: { input: "1+2" } }] },
@@ -146,7 +146,7 @@ describe("evaluate()", () => {
     expect(result.cases[0]?.trials[0]?.way.toolCalls[0]?.arguments).to.deep.equal({ input: "1+2" });
   });
 
-  it("scores a target that copies the expected value 1, and a target that copies another case's value less", async () => {
+  it("gives 1 to a target that copies the expected value, and less to a copy of another case's value", async () => {
     const words = Array.from({ length: 30 }, (_, i) => `word ${i}`);
     const dataset = words.map((word, i) => ({ input: i, expected: word }));
     const of = (shift: number): Promise<EvaluationResult> =>
@@ -196,7 +196,7 @@ describe("evaluate()", () => {
     expect(summary?.passHatK.map((p) => Math.round(p * 1e6))).to.deep.equal([333333, 0, 0]);
   });
 
-  it("evaluates the chosen cases only", async () => {
+  it("evaluates the selected cases only", async () => {
     const dataset = Array.from({ length: 20 }, (_, i) => ({
       id: `c${i}`,
       input: i,
@@ -319,7 +319,7 @@ describe("errors of an evaluation", () => {
     expect(result.scores[0]).to.include({ skipped: 1, errors: 0, cases: 0 });
   });
 
-  it("end an evaluation that is cancelled with what is over", async () => {
+  it("end a cancelled evaluation with the finished results", async () => {
     const end = new AbortController();
     const result = await evaluate({
       name: "cancelled",
@@ -399,7 +399,7 @@ describe("errors of an evaluation", () => {
     expect(same.comparison?.verdict).to.equal("not enough data");
   });
 
-  it("compare the unchanged cases with such a baseline where that is wanted", async () => {
+  it("compare the unchanged cases with such a baseline if requested", async () => {
     const dataset = [1, 2, 3, 4, 5, 6, 7].map((n) => ({ id: `c${n}`, input: n }));
     const wrong = scorer("low", ({ input }) => (input === 99 ? 0 : 1));
     const options = { name: "e", target: (n: number) => n, scorers: [wrong] };

@@ -39,13 +39,13 @@ describe("an evaluation of an ensemble", () => {
     expect(again.scores[0]).to.include({ mean: 1, cases: 1 });
   });
 
-  it("has no trace where a target makes no run", async () => {
+  it("has no trace if a target makes no run", async () => {
     const traces = join(temporaryFolder(), "traces");
     const { cases } = await evaluate({ ...one, scorers: [exact()], traces });
     expect(cases[0]?.trials[0]).to.not.have.property("trace");
   });
 
-  it("names an input that the target can't take, as an error of the target", async () => {
+  it("names an input that the target does not accept, as an error of the target", async () => {
     await using target = team();
     const missing = [{ input: {}, expected: "answer" }];
     const result = await evaluate({ name: "m", target, dataset: missing, scorers: [exact()] });
@@ -58,7 +58,7 @@ describe("an evaluation that ends early", () => {
   const cancelled = async (change: object, abort: AbortController): Promise<EvaluationResult> =>
     evaluate({ ...one, scorers: [exact()], signal: abort.signal, ...change });
 
-  it("while scorers work is cancelled", async () => {
+  it("is cancelled while scorers work", async () => {
     const abort = new AbortController();
     const slow = scorer("slow", () => {
       abort.abort();
@@ -69,7 +69,7 @@ describe("an evaluation that ends early", () => {
     expect(result.cases).to.deep.equal([]);
   });
 
-  it("while the target works is cancelled", async () => {
+  it("is cancelled while the target works", async () => {
     const abort = new AbortController();
     const target = (): Promise<never> => {
       abort.abort();
@@ -78,7 +78,7 @@ describe("an evaluation that ends early", () => {
     expect((await cancelled({ target }, abort)).status).to.equal("cancelled");
   });
 
-  it("where the target used up a budget is incomplete, and a score above it is a problem", async () => {
+  it("is incomplete if the target used up a budget, and reports a score above it as a problem", async () => {
     const over = new BudgetExceededError("Too much", { limit: "maxTokens" } as never);
     const budget = { maxTokens: 1_000 };
     const target = (): never => {
@@ -106,7 +106,7 @@ describe("an evaluation that ends early", () => {
 });
 
 describe("a failed target", () => {
-  it("scores zero where that is wanted", async () => {
+  it("scores zero if requested", async () => {
     const target = (): never => {
       throw new Error("It broke");
     };
@@ -119,7 +119,7 @@ describe("a failed target", () => {
 });
 
 describe("judges of an evaluation", () => {
-  it("may name their model, and their calls have a price", async () => {
+  it("may name their model, and have their calls priced", async () => {
     const model = new ScriptedModel(() => '{"grade": "good", "reason": "fine"}');
     const scorers = [
       judge({ rubric: "Clear", model: "nobody/nothing" }),
@@ -156,7 +156,7 @@ describe("an evaluation of a conversation", () => {
       expect(problems[0]?.message).to.contain(message);
     });
 
-  it("ends when the user is done, and fails when the user is silent", async () => {
+  it("ends when the simulated user is done, and fails without a message", async () => {
     const user = { goal: "a greeting" };
     const done = await talked(user, ['{"message":"Hi"}', '{"message":"","done":true}']);
     expect(done.scores[0]).to.include({ mean: 1 });
@@ -187,7 +187,7 @@ describe("datasets of files refuse", () => {
     refuses(await rejection(work), "AE_DATASET", "line 1: map failed: no answer");
   });
 
-  it("named datasets that change, with fewer cases too", async () => {
+  it("named datasets that change, also with fewer cases", async () => {
     let passes = 0;
     const dataset = {
       name: "shrinking",

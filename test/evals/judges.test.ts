@@ -116,7 +116,7 @@ describe("calibrate()", () => {
     expect(disagreements.map(({ id }) => id)).to.deep.equal(["c", "d"]);
   });
 
-  it("has Cohen's kappa of the table of 20, 5, 10 and 15 that textbooks show", () => {
+  it("has the Cohen's kappa of a textbook example: 20, 5, 10 and 15", () => {
     // Cohen 1960 as in the article "Cohen's kappa" of Wikipedia: 20 both yes, 5 and 10 differ, 15 both no: 0.4.
     const pairs = [
       ...Array.from({ length: 20 }, () => [1, 1] as const),
@@ -155,7 +155,7 @@ describe("grounded()", () => {
 });
 
 describe("scorers of the package autoevals", () => {
-  it("are used by their form", async () => {
+  it("are detected by their form", async () => {
     const result = await evaluate({
       name: "a",
       target: () => ({ a: 1 }),

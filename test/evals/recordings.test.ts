@@ -68,7 +68,7 @@ describe("an evaluation with recordings", function () {
     await server.close();
   });
 
-  it("pays only for changed requests", async () => {
+  it("calls the model for changed requests only", async () => {
     const { server, calls } = await vendor();
     const file = join(temporaryFolder(), "responses.jsonl");
     const few = { name: "some", scorers: [exact()], trials: 1 };
@@ -83,7 +83,7 @@ describe("an evaluation with recordings", function () {
     await server.close();
   });
 
-  it("continues after a cancellation, and pays for no finished call twice", async () => {
+  it("continues after a cancellation, and repeats no paid call", async () => {
     const { server, calls } = await vendor();
     const file = join(temporaryFolder(), "responses.jsonl");
     const end = new AbortController();
@@ -186,7 +186,7 @@ describe("an evaluation with recordings", function () {
     expect(result.cases[0]?.trials[0]?.error).to.contain("is not in");
   });
 
-  it("keeps the file for its owner, and drops a last line that was cut off", async () => {
+  it("keeps the file private to its owner, and drops a truncated last line", async () => {
     const file = join(temporaryFolder(), "cut.jsonl");
     const model = new ScriptedModel(() => "text");
     const of = async (): Promise<EvaluationResult> => {
@@ -233,7 +233,7 @@ describe("an evaluation with durable()", function () {
 
 describe("the budget of an evaluation", () => {
   const usage = { inputTokens: 100, outputTokens: 100 };
-  it("holds for all trials and judges together, and leaves what is over", async () => {
+  it("applies to all trials and judges together, and keeps finished results", async () => {
     const model = new ScriptedModel(() => ({ text: "text", usage }));
     await using target = new Ensemble({
       model,
@@ -251,7 +251,7 @@ describe("the budget of an evaluation", () => {
     expect(result.problems.map(({ kind }) => kind)).to.deep.equal(["budget"]);
   });
 
-  it("ends at a time", async () => {
+  it("ends the evaluation at a time", async () => {
     const result = await evaluate({
       name: "time",
       target: () => new Promise<number>((resolve) => setTimeout(() => resolve(1), 20)),

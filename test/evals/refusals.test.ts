@@ -248,7 +248,7 @@ describe("scorers of edge cases", () => {
     expect(await scored(costAtMost(1), "a", { way: recorded })).to.include({ value: 0.25 });
   });
 
-  it("compare numbers, empty values and texts that are no JSON", async () => {
+  it("compare numbers, empty values and texts that are not JSON", async () => {
     expect(await scored(numericTolerance(), Number.NaN, { expected: 1 })).to.include({
       reason: "The output has no number",
     });
@@ -260,7 +260,7 @@ describe("scorers of edge cases", () => {
     expect(await scored(pattern(/b/), "a")).to.include({ value: 0, reason: "No match of /b/" });
   });
 
-  it("name the tools and arguments that were missing", async () => {
+  it("name the missing tools and arguments", async () => {
     expect(await scored(toolsInOrder(["a", "b"]), "")).to.deep.include({
       value: 0,
       reason: "Expected a, b; there were none",
@@ -371,7 +371,7 @@ describe("datasets of stored traces", () => {
     expect(cases[0]?.trials[0]?.output).to.equal("");
   });
 
-  it("name files that are no traces, and missing folders", async () => {
+  it("name files that are not traces, and missing folders", async () => {
     const read = (traces: string | readonly string[]): Promise<unknown> =>
       rejection(scoreTraces({ name: "s", traces, scorers: [seen] }));
     refuses(await read(folderWith({ "a.trace.json": "{" })), "AE_FILE_FORMAT", "is not a trace");
@@ -404,7 +404,7 @@ describe("judges with edge cases", () => {
 describe("a file of responses", () => {
   const user = {};
 
-  it("keeps the first response of a key, and has none after it was closed", async () => {
+  it("keeps the first response of a key, and returns none after it was closed", async () => {
     const path = join(temporaryFolder(), "responses.jsonl");
     const file = new ResponseFile(path);
     await file.open(user);
@@ -430,7 +430,7 @@ describe("a file of responses", () => {
     [`${header}no JSON\n`, "line 2 is not a response"],
   ];
   for (const [text, message] of malformed)
-    it(`is refused where ${message}: ${JSON.stringify(text.slice(-12))}`, async () => {
+    it(`is refused if ${message}: ${JSON.stringify(text.slice(-12))}`, async () => {
       const file = new ResponseFile(fileWith("responses.jsonl", text));
       refuses(await rejection(file.open(user)), "AE_FILE_FORMAT", message);
     });
@@ -441,8 +441,8 @@ describe("a file of responses", () => {
   });
 });
 
-describe("what is missing", () => {
-  it("is refused where a function is needed", () => {
+describe("a missing part", () => {
+  it("is refused if a function is required", () => {
     expect(() => fromAutoevals(undefined as never)).to.throw("fromAutoevals() scorer");
     expect(() => scorer("empty", undefined as never)).to.throw("The scorer 'empty'");
   });
@@ -500,7 +500,7 @@ describe("what is missing", () => {
     expect(found.problems.length).to.equal(1);
   });
 
-  it("ends an evaluation where its traces can't be saved", async () => {
+  it("ends an evaluation if its traces can't be saved", async () => {
     const model = new ScriptedModel(() => "answer");
     await using target = new Ensemble({ model, tasks: [Task.of("Say it")] });
     const options = { name: "t", target, dataset: [{ input: {}, expected: "answer" }] };

@@ -50,7 +50,7 @@ describe("reports of an evaluation without cases", () => {
     expect(junitReport(empty)).to.contain('<testsuite name="s" tests="0" failures="0" errors="0">');
   });
 
-  it("show - for a mean and an interval that are missing", () => {
+  it("show - for a missing mean and interval", () => {
     expect(textReport(empty)).to.match(/s +0 +- +- +- +0/);
     expect(textReport(empty)).to.contain("95 %");
     expect(markdownReport(empty)).to.contain("| s | - | - | - | 0 |");
@@ -93,7 +93,7 @@ describe("reports of an evaluation with a baseline of another version of the dat
     expect(page).to.contain("<del>-old</del><ins>+now</ins>");
   });
 
-  it("cut long lists", () => {
+  it("shorten long lists", () => {
     const added = Array.from({ length: 25 }, (_, n) => `c${n}`);
     const many = { ...comparison, datasetChanges: { ...datasetChanges, added } };
     expect(markdownReport(changed(1, { comparison: many }))).to.contain("c19 and 5 more\n");
@@ -107,7 +107,7 @@ describe("reports of an evaluation with a baseline of another version of the dat
 });
 
 describe("the head of reports", () => {
-  it("names the dataset, the part that was chosen, and the costs", () => {
+  it("names the dataset, the selected part, and the costs", () => {
     const spending = { calls: 2, answered: 1, inputTokens: 3, outputTokens: 4 };
     const [target, judges] = [{ ...spending, cost: 0.5 }, spending];
     const dataset = { name: "rivers", hash: "a".repeat(64), cases: 9, selected: 3 };
@@ -128,7 +128,7 @@ describe("reports of a comparison", () => {
     return changed(2, { comparison: { baseline, scorers, verdict } });
   };
 
-  it("show signs, small probabilities and the difference that can be seen", async () => {
+  it("show signs, small probabilities and the detectable difference", async () => {
     const better = of({ detectableDifference: 0.125 });
     expect(textReport(better)).to.match(/\+25\.0 % .*< 0\.001 +12\.5 % +better/);
     expect(markdownReport(better)).to.contain("### Compared with old: better");
@@ -137,7 +137,7 @@ describe("reports of a comparison", () => {
     expect(page).to.contain("<td>+25.0 %</td>");
   });
 
-  it("show losses without a plus, and - where no difference can be seen", async () => {
+  it("show losses without a plus, and - if no difference is detectable", async () => {
     const worse = of({ difference: -0.5, signTest: 0.25, verdict: "worse" }, "worse");
     expect(textReport(worse)).to.match(/ -50\.0 % .*0\.250 +- +worse/);
     expect(await htmlReport(worse)).to.contain('<b class="bad">worse</b>');
@@ -167,7 +167,7 @@ describe("reports of many failures and problems", () => {
     expect(await htmlReport(many, { maxCases: 2 })).to.contain("23 more cases are not on");
   });
 
-  it("are errors in JUnit, those of no case in a separate suite", () => {
+  it("are errors in JUnit, in a separate suite if they belong to no case", () => {
     const text = junitReport(many);
     expect(text).to.contain('tests="26" failures="0" errors="26"');
     expect(text).to.contain('<testsuite name="evaluation" tests="1" failures="0" errors="1">');
@@ -183,7 +183,7 @@ describe("the cases of reports", () => {
     expect(await htmlReport(skipped)).to.contain("<summary>· <b>case-0</b> <span>s -</span>");
   });
 
-  it("name the value where a scorer gave no reason", () => {
+  it("name the value if a scorer returned no reason", () => {
     const low = ofTrial({ scores: { s: { value: 0.5, passed: false } } });
     expect(textReport(low)).to.contain("case-0: s is 0.5");
     expect(junitReport(low)).to.contain('<failure message="0.500, passes at 1: s is 0.5"/>');
@@ -231,7 +231,7 @@ describe("the page of an evaluation", () => {
     expect(await htmlReport(changed(1, { scores: exact }))).to.contain('width="0.4"');
   });
 
-  it("names trials and their chances where there are several", async () => {
+  it("names trials and their probabilities if there are several", async () => {
     const scores = summary({ passAtK: [0.5, 0.75], passHatK: [0.5, 0.25] });
     const page = await htmlReport(changed(1, { trials: 2, scores }));
     expect(page).to.contain("<th>pass@2</th><th>pass^2</th>");
@@ -269,7 +269,7 @@ describe("the page of an evaluation", () => {
     expect(await htmlReport(ofTrial({}))).to.not.contain("<h4>Conversation</h4>");
   });
 
-  it("shows lines that stayed, went and came", async () => {
+  it("shows lines that were kept, removed and added", async () => {
     const [before, now] = [ofTrial({ output: "a\nb\nc" }), ofTrial({ output: "a\nx\nc" })];
     const page = await htmlReport(now, { baseline: before });
     expect(page).to.contain("<span> a</span><del>-b</del><ins>+x</ins><span> c</span>");

@@ -61,7 +61,7 @@ describe("reports of an evaluation", () => {
     expect(textReport(after, { colour: true })).to.contain("\u001b[");
   });
 
-  it("are Markdown in which texts of models are no markup", () => {
+  it("are Markdown in which texts of models are not markup", () => {
     const text = markdownReport(after);
     expect(text).to.contain("| exact | 66.7 % |");
     expect(text).to.contain(": worse");
@@ -91,7 +91,7 @@ describe("reports of an evaluation", () => {
     ).to.equal(3);
   });
 
-  it("are JSON of any output, which is a baseline again", async () => {
+  it("are JSON of any output, which can be used as a baseline", async () => {
     const value: Record<string, unknown> = { n: 1n, when: new Date(0), all: new Set([1]) };
     value["self"] = value;
     const of = (baseline?: EvaluationResult): Promise<EvaluationResult> =>

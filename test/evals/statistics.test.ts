@@ -12,7 +12,7 @@ import { resultOf } from "./results.js";
 const PART = [0, 1] as const;
 
 describe("random numbers of evaluations", () => {
-  it("follow from the seed", () => {
+  it("depend on the seed only", () => {
     const random = new RandomSource(1);
     expect(Array.from({ length: 5 }, () => random.next())).to.deep.equal([
       441792574, 614447336, 1644328534, 3387734806, 1080862987,
@@ -23,7 +23,7 @@ describe("random numbers of evaluations", () => {
     ]);
   });
 
-  it("fall on each number below a bound about equally often", () => {
+  it("are uniformly distributed below a bound", () => {
     const random = new RandomSource(3);
     const counts = [0, 0, 0, 0, 0];
     for (let i = 0; i < 10_000; i++) {
@@ -69,7 +69,7 @@ describe("the interval of a mean", () => {
       expect(interval).to.include({ high: 1, method: "exact" });
     });
 
-  it("is normal for more cases than a bootstrap is worth", () => {
+  it("is normal for more cases than the limit of the bootstrap", () => {
     const values = Float64Array.from({ length: 20_000 }, (_, i) => (i % 4 === 0 ? 0 : 1));
     const { low, high, method } = meanInterval(values, { confidence: 0.95, seed: 1, range: PART });
     expect(method).to.equal("normal");
@@ -150,14 +150,14 @@ describe("a comparison with a baseline", () => {
     expect(compare(after, before, 200).verdict).to.equal("better");
   });
 
-  it("finds no difference where as many cases get better as worse", () => {
+  it("finds no difference if equally many cases improve and worsen", () => {
     const before = (i: number): number => Number(i % 2 === 0);
     const { verdict, scorers } = compare(before, (i) => (i < 10 ? 1 - before(i) : before(i)), 200);
     expect(verdict).to.equal("no difference");
     expect(scorers[0]?.signTest).to.equal(1);
   });
 
-  it("asks for more data where the interval is wide", () => {
+  it("requires more data if the interval is wide", () => {
     expect(
       compare(
         () => 1,
@@ -167,7 +167,7 @@ describe("a comparison with a baseline", () => {
     ).to.equal("not enough data");
   });
 
-  it("asks for more data with fewer than six pairs, however large the difference is", () => {
+  it("requires more data with fewer than six pairs, for any difference", () => {
     expect(
       compare(
         () => 1,
@@ -177,7 +177,7 @@ describe("a comparison with a baseline", () => {
     ).to.equal("not enough data");
   });
 
-  it("asks for more data if a few equal cases allow no conclusion", () => {
+  it("requires more data if a few equal cases allow no conclusion", () => {
     expect(
       compare(
         () => 1,

@@ -98,7 +98,7 @@ describe("the way of a trial", () => {
 });
 
 describe("unread ways", () => {
-  it("are read from the oldest on, beyond their limit", () => {
+  it("are read starting with the oldest, beyond their limit", () => {
     const read: number[] = [];
     const ways = new UnreadWays(2);
     for (let i = 0; i < 5; i++)

@@ -62,7 +62,7 @@ describe("an evaluation of the briefing example", () => {
     });
   };
 
-  it("finds each quotation in its source and each document quoted, and the same from recordings without a model", async () => {
+  it("finds each quotation in its source and each document quoted, also from recordings without a model", async () => {
     const first = await evaluated("live");
     expect(first.problems).to.deep.equal([]);
     expect(first.scores.map(({ scorer: name, mean }) => [name, mean])).to.deep.equal([

@@ -49,7 +49,7 @@ describe("the briefing example", () => {
       return output.getOutput(task)?.parsed;
     };
 
-    it("counts the quotations of a briefing whose quotations all occur in their sources, ignoring line breaks", async () => {
+    it("counts quotations that all occur in their sources, ignoring line breaks", async () => {
       expect(await check(GOOD)).to.deep.equal({ quotations: 2, documents: 2 });
     });
 
@@ -130,7 +130,7 @@ describe("the briefing example", () => {
     const item = (text: string, source: string): string => `- "${text}" (${source})`;
     const titles = new Map([["bees.md", "Bees"]]);
 
-    it("is grouped under the titles of the sources where it consists of quotations", () => {
+    it("is grouped under the titles of the sources if it consists of quotations", () => {
       const raw = [item("A.", "bees.md"), item("B.", "owls.txt"), item("C.", "bees.md")].join("\n");
       expect(grouped(raw, titles)).to.equal(
         `## Bees\n\n${item("A.", "bees.md")}\n${item("C.", "bees.md")}\n\n## owls.txt\n\n${item("B.", "owls.txt")}`,
@@ -141,7 +141,7 @@ describe("the briefing example", () => {
       expect(grouped(GOOD, titles)).to.equal(undefined);
     });
 
-    it("is cut where the rows of the screen end, and not behind a heading", () => {
+    it("is cut at the last row of the screen, and not after a heading", () => {
       const text = "## A\n\none\n\n## B\n\ntwo\nthree";
       expect(startOf(text, { rows: 9, columns: 80 })).to.deep.equal({
         start: "## A\none\n## B\ntwo\nthree",
@@ -212,7 +212,7 @@ describe("the briefing example", () => {
       expect((await finished).code).to.equal(0);
     });
 
-    it("leaves its own briefing out when it reads the folder it writes to", async () => {
+    it("excludes its own briefing when it reads its output folder", async () => {
       await main(folder, "--out", folder).finished;
       const { code, stdout } = await main(folder, "--out", folder).finished;
       expect(code).to.equal(0);
@@ -221,7 +221,7 @@ describe("the briefing example", () => {
         .and.to.include("Briefing on 2 documents");
     });
 
-    it("names what is wrong with a missing path, a folder without documents, a binary file and an unknown option, without a stack", async () => {
+    it("names the problem of a missing path, an empty folder, a binary file and an unknown option, without a stack", async () => {
       const out = join(folder, "out");
       await writeFile(join(folder, "photo.png"), "no text");
       await writeFile(join(folder, "binary.txt"), Buffer.from([1, 0, 2]));
@@ -270,7 +270,7 @@ describe("the briefing example", () => {
         }
       });
 
-    it("removes an earlier briefing when a run fails, and reports once why it failed", async () => {
+    it("removes an earlier briefing when a run fails, and reports the reason once", async () => {
       const server = await OpenAIServer.start({
         kind: "status",
         status: 401,
@@ -292,7 +292,7 @@ describe("the briefing example", () => {
       }
     });
 
-    it("explains itself", async () => {
+    it("prints its help", async () => {
       const { code, stdout } = await main("--help").finished;
       expect(code).to.equal(0);
       expect(stdout)
@@ -301,7 +301,7 @@ describe("the briefing example", () => {
         .and.to.include("ANTHROPIC_API_KEY");
     });
 
-    it("asks Anthropic where that is the only key, and when it is named although there is OpenAI's", async () => {
+    it("uses Anthropic if only its key exists, and if it is selected next to OpenAI's key", async () => {
       const server = await AnthropicServer.start({
         kind: "status",
         status: 401,
@@ -332,7 +332,7 @@ describe("the briefing example", () => {
       }
     });
 
-    it("prefers OpenAI where there are keys for both", async () => {
+    it("prefers OpenAI if there are keys for both", async () => {
       const server = await OpenAIServer.start({
         kind: "status",
         status: 401,

@@ -129,7 +129,7 @@ describe("the chat app in Chromium", () => {
     expect(await ben.page.getByLabel("Threads").getByRole("button").count()).to.equal(1);
   });
 
-  it("shows a tool call with its result, and takes a file", async () => {
+  it("shows a tool call with its result, and accepts a file", async () => {
     const { page } = ada;
     await ask(page, "When is high water at Husum?", "Here it is");
     const call = page.locator('.tool[data-tool="tide"]');
@@ -144,7 +144,7 @@ describe("the chat app in Chromium", () => {
     await questions(page).last().locator("img").waitFor();
   });
 
-  it("keeps the thread over a reload", async () => {
+  it("keeps the thread after a reload", async () => {
     const { page } = ada;
     const before = await page.getByLabel("Messages").innerText();
     await page.reload();
@@ -152,7 +152,7 @@ describe("the chat app in Chromium", () => {
     expect(await page.getByLabel("Messages").innerText()).to.equal(before);
   });
 
-  it("executes a tool in the page, once over a reload", async () => {
+  it("executes a tool in the page once, also after a reload", async () => {
     const { page } = ada;
     const zone = await page.evaluate(() => new Intl.DateTimeFormat().resolvedOptions().timeZone);
     await ask(page, "What is my time zone?", `You are in ${zone}.`);
@@ -168,7 +168,7 @@ describe("the chat app in Chromium", () => {
     expect(posts).to.not.include("POST");
   });
 
-  it("asks for approval, over a reload, in a second tab and after a restart of the server", async () => {
+  it("asks for approval after a reload, in a second tab and after a restart of the server", async () => {
     const { page } = ada;
     ada.expect(GONE);
     await send(page, "Book the ferry to Amrum");
@@ -192,7 +192,7 @@ describe("the chat app in Chromium", () => {
     await second.close();
   });
 
-  it("does not make a call that was refused", async () => {
+  it("does not execute a refused call", async () => {
     const { page } = ada;
     await send(page, "Book the ferry to Sylt");
     await page.getByRole("button", { name: "Refuse" }).click();
@@ -215,7 +215,7 @@ describe("the chat app in Chromium", () => {
     await second.close();
   });
 
-  it("finishes a turn whose page has left", async () => {
+  it("finishes a turn whose page was closed", async () => {
     const { page } = ada;
     const leaving = await page.context().newPage();
     await leaving.goto(page.url());
@@ -227,7 +227,7 @@ describe("the chat app in Chromium", () => {
     await answers(page).last().getByText("High water at Amrum is at 14:40.").first().waitFor();
   });
 
-  it("reports a server that was killed in the middle of an answer, and continues after its restart", async () => {
+  it("reports a server that was killed during an answer, and continues after its restart", async () => {
     const { page } = ada;
     await send(page, "Tell me a story");
     await answers(page).last().getByText("The sea").waitFor();

@@ -106,7 +106,7 @@ describe("the deliberation of the examples", () => {
       expect(prompt).to.include("the source").and.to.include("the extract");
   });
 
-  it("has the judge decide after the last round, in a separate task, and warns of it", async () => {
+  it("requests the judge's decision in a separate task after the last round, and warns of it", async () => {
     const ended = await deliberated(team, { rounds: 2, isDecided: () => false });
     expect(rawsOf(ended)).to.deep.equal(["left 2", "right 2", "judge 2", "judge 3"]);
     expect(ended.output.taskOutputs.at(-1)?.taskId).to.equal("judge.1");
@@ -127,7 +127,7 @@ describe("the deliberation of the examples", () => {
     expect(ended).to.equal(true);
   });
 
-  it("ends with the run: cancelled, or by an early exit with the statements so far", async () => {
+  it("ends with the run: when it is cancelled, or by an early exit with the statements so far", async () => {
     const stop = new AbortController();
     const tasks = [waiting("one", () => stop.abort()), waiting("two"), by("judge")];
     const run = runToEnd(
@@ -148,7 +148,7 @@ describe("the deliberation of the examples", () => {
     expect(output.taskOutputs.map(({ raw }) => raw)).to.include("fact");
   });
 
-  it("refuses plans that it can't run, before anything is spent", async () => {
+  it("refuses unsupported plans before any cost arises", async () => {
     const [left, right, judge] = [by("left"), by("right"), by("judge")];
     const loop = new Loop({ name: "again", tasks: [Task.of("More")], maxIterations: 2 });
     const wrong: readonly (readonly [readonly AnyTask[], EnsembleOptions, RegExp])[] = [
@@ -198,7 +198,7 @@ describe("the deliberation of the examples", () => {
     ).to.throw(ValidationError, "isDecided");
   });
 
-  it("has the guardrails of its tasks kept in every round", async () => {
+  it("applies the guardrails of its tasks in every round", async () => {
     const judge = by("judge").with({
       outputGuardrails: [
         ({ raw }) =>

@@ -16,7 +16,7 @@ function found(text: string, pattern: RegExp): readonly string[] {
 describe("the files for deployment", () => {
   const manifests = read("deploy/kubernetes.yaml");
 
-  it("scale by a metric that a service has", async () => {
+  it("scale by a metric that a service provides", async () => {
     const metrics = prometheus();
     await using kitchen = new Ensemble({
       name: "kitchen",

@@ -6,7 +6,7 @@ import { loadFolder, passagesOf } from "../../examples/support/folder-documents.
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 describe("the loader and the chunker of the examples", () => {
-  it("read Markdown, text and HTML of subfolders too, and skip the rest with reasons", async () => {
+  it("read Markdown, text and HTML, also of subfolders, and skip other files with reasons", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "deep"));
     writeFileSync(join(folder, "b.md"), "# B");
@@ -39,7 +39,7 @@ describe("the loader and the chunker of the examples", () => {
     expect(error).to.have.property("code", "ENOENT");
   });
 
-  it("split at headings, and remember those above each passage", () => {
+  it("split at headings, and keep the headings above each passage", () => {
     const text =
       "Intro\n\n# A\n\none\n\n### Deep\n\ntwo\n\n## B\n\nthree\n\n# C\n\n```\n# no heading\n```\n";
     expect(passagesOf({ path: "x.md", text })).to.deep.equal([

@@ -43,7 +43,7 @@ describe("explain()", () => {
     expect(tasks[0]?.model).to.equal("scripted:scripted");
   });
 
-  it("shows the manager's prompt and its tool, as they will be sent", async () => {
+  it("shows the manager's prompt and its tool, as the run sends them", async () => {
     const sent = new ScriptedModel(["The answer"]);
     const agents = [new Agent({ role: "Writer", goal: "Write" })];
     const ensemble = new Ensemble({
@@ -61,7 +61,7 @@ describe("explain()", () => {
     expect(manager?.toolSpecs).to.deep.equal(sent.requests[0]?.tools);
   });
 
-  it("shows the outputs a task is given under the names of their agents", async () => {
+  it("shows the outputs in a task's context under the names of their agents", async () => {
     const code = new Task({
       name: "code",
       description: "Count",
@@ -111,7 +111,7 @@ describe("explain()", () => {
     expect(JSON.stringify(explained[0]?.toolSpecs)).to.include('"enum":["B"]');
   });
 
-  it("shows declared memory as placeholders, and asks no store", async () => {
+  it("shows declared memory as placeholders, and reads no store", async () => {
     const untouched = new Proxy(
       {},
       { get: (_, name) => (name === "then" ? undefined : () => expect.fail("asked the store")) },
@@ -169,7 +169,7 @@ describe("explain()", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("follows the workflow's description: how often a task runs and which outputs it receives", async () => {
+  it("uses the workflow's estimate: how often a task runs and which outputs it receives", async () => {
     const debate = definePlugin({
       name: "debate",
       bind: (bind) =>
@@ -210,7 +210,7 @@ describe("explain()", () => {
     expect(described.costBound?.inputCost).to.be.greaterThan((plain.costBound?.inputCost ?? 0) + 3);
   });
 
-  it("counts tokens as the container's counter does", async () => {
+  it("counts tokens with the container's counter", async () => {
     const counter = definePlugin({
       name: "count",
       bind: (b) =>
@@ -233,7 +233,7 @@ describe("the bound of a run's cost", () => {
     readonly unbounded: readonly string[];
   }> => new Ensemble({ model, costConfiguration: prices, ...options }).explain(); // options of one shape or another
 
-  it("is there where answers, tools and calls are limited, and holds", async () => {
+  it("exists and holds if answers, tools and calls are limited", async () => {
     const usage = { inputTokens: 0, outputTokens: 100 };
     const turn = { toolCalls: [{ name: "echo", arguments: { input: "x".repeat(500) } }], usage };
     const real = new ScriptedModel(
@@ -261,7 +261,7 @@ describe("the bound of a run's cost", () => {
     );
   });
 
-  describe("holds for anything that the model does:", () => {
+  describe("holds for any behaviour of the model:", () => {
     const counter = new EstimatingTokenCounter();
     const LIMIT = 40;
     const most = { modelOptions: { maxOutputTokens: LIMIT } };
@@ -411,7 +411,7 @@ describe("the bound of a run's cost", () => {
         });
   });
 
-  it("counts each time that reviews may have a phase done, and holds then", async () => {
+  it("counts each repetition of a phase that reviews may request, and holds", async () => {
     const worker = (name: string): Task =>
       new Task({ name, description: `Do ${name}`, ...limited });
     const judge = (name: string): Task => new Task({ description: `Judge ${name}`, ...limited });
@@ -494,7 +494,7 @@ describe("the bound of a run's cost", () => {
     ).to.include("made by a model");
   });
 
-  it("is missing if the review of a phase may have any text", async () => {
+  it("is missing if the review of a phase may return any text", async () => {
     const task = new Task({ description: "Do", ...limited });
     const ofReview = async (review: PhaseReview): Promise<readonly string[]> =>
       (await bound({ phases: [new Phase({ name: "p", tasks: [task], review })] })).unbounded;
@@ -558,7 +558,7 @@ describe("the bound of a run's cost", () => {
     );
   });
 
-  it("is absent without prices, and where the price function has none", async () => {
+  it("is missing without prices, and if the price function returns none", async () => {
     const tasks = [new Task({ description: "Do", ...limited })];
     expect(await new Ensemble({ model, tasks }).explain())
       .to.deep.include({ unbounded: [] })

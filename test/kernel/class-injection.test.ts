@@ -57,14 +57,14 @@ class Plain implements Almanac {
   ) {}
 }
 
-describe("a class that the kernel's container makes", () => {
+describe("a class that the kernel's container creates", () => {
   it("may name its dependencies in static inject, without any decorator", async () => {
     expect(await made(Plain))
       .to.have.property("place", "Kiel")
       .and.to.be.a("string");
   });
 
-  it("may name them in @injectable, or with @inject on parameters, where decorators are experimental", async () => {
+  it("may name them in @injectable, or with @inject on parameters, with experimental decorators", async () => {
     @injectable(Tokens.Clock, Place)
     class Listed implements Almanac {
       constructor(
@@ -90,7 +90,7 @@ describe("a class that the kernel's container makes", () => {
     expect((await made(Declared)).place).to.equal("Kiel!");
   });
 
-  it("may name them in @injectable or static inject where decorators are standard", async () => {
+  it("may name them in @injectable or static inject, with standard decorators", async () => {
     const listed = withStandardDecorators(
       "@injectable(Tokens.Clock, Place) class Made { constructor(clock, place) { this.clock = clock; this.place = place; } }",
     );
@@ -108,7 +108,7 @@ describe("a class that the kernel's container makes", () => {
       );
   });
 
-  it("refuses what is no token", () => {
+  it("refuses a value that is not a token", () => {
     expect(() => injectable("Clock" as never)(class Made {})).to.throw(
       ValidationError,
       "Dependency 1 of class 'Made' must be a token, got: Clock",
@@ -121,7 +121,7 @@ describe("a class that the kernel's container makes", () => {
     expect(() => kernel.container.bind(Wrong).toSelf()).to.throw(ValidationError, "Dependency 2");
   });
 
-  it("is read by every binding: of the container, of a child, of a module and of a run", async () => {
+  it("is resolved by every binding: of the container, of a child, of a module and of a run", async () => {
     const kernel = new Kernel();
     kernel.container.bind(Place).toConstantValue("Kiel");
     kernel.container.bind(Plain).toSelf();

@@ -70,13 +70,13 @@ describe("bindings of single values", () => {
     }
   });
 
-  it("may come straight from kernel.container", async () => {
+  it("may be registered directly in kernel.container", async () => {
     const kernel = new Kernel();
     kernel.container.bind(Tokens.Clock).toConstantValue(clockAt(2003));
     expect(await yearOf(kernel)).to.equal(2003);
   });
 
-  it("are a boot error that names both owners when there are two", async () => {
+  it("are a boot error that names both owners if there are two", async () => {
     const two = await failure(
       new Kernel({ plugins: [clockPlugin("first", 1), clockPlugin("second", 2)] }).boot(),
     );
@@ -105,7 +105,7 @@ describe("bindings of single values", () => {
     expect(await yearOf(kernel)).to.equal(2002);
   });
 
-  it("are a boot error when two override", async () => {
+  it("are a boot error if two plugins override", async () => {
     const error = await failure(
       new Kernel({
         plugins: [clockPlugin("a", 1, { override: true }), clockPlugin("b", 2, { override: true })],
@@ -157,7 +157,7 @@ describe("bindings of single values", () => {
     });
   });
 
-  it("name all contributors of a token that collects, and none of an unbound token", async () => {
+  it("name all contributors of a collecting token, and none of an unbound token", async () => {
     const tokens = createToken<number>("contributions", "many");
     const plugin = (name: string): Plugin =>
       binds(name, (b) => void b.many(tokens).toConstantValue(1));
@@ -177,7 +177,7 @@ describe("bindings of single values", () => {
       .and.include("override");
   });
 
-  it("are not bound with many(), nor contributions with single()", async () => {
+  it("are refused with many(), and contributions with single()", async () => {
     const single = binds(
       "p",
       (b) => void b.many(Tokens.Clock as never).toConstantValue(clockAt(1)),
@@ -190,7 +190,7 @@ describe("bindings of single values", () => {
       );
   });
 
-  it("are resolved with the other bindings in view, a default's too", async () => {
+  it("are resolved with the other bindings, also for a default", async () => {
     const year = createToken<number>("year");
     const kernel = new Kernel({
       plugins: [
@@ -234,7 +234,7 @@ describe("contributions", () => {
     expect(seen).to.deep.equal([[]]);
   });
 
-  it("are an empty list for a factory that asks while something else is being resolved", async () => {
+  it("are an empty list for a factory that requests them during another resolution", async () => {
     const kernel = new Kernel();
     await new Ensemble({ tasks: [echo("x")], kernel }).run();
     expect(kernel.container.isBound(Tokens.Tool)).to.equal(false);
@@ -263,7 +263,7 @@ describe("contributions", () => {
 });
 
 describe("the bindings of a run", () => {
-  it("leave root singletons clean: a value made from them is not kept for later runs", async () => {
+  it("do not change root singletons: a value created from them is not kept for later runs", async () => {
     const stamp = createToken<{ readonly year: number }>("stamp");
     const seen: number[] = [];
     const task = new Task({
@@ -297,7 +297,7 @@ describe("the bindings of a run", () => {
     await kernel.dispose();
   });
 
-  it("keep contributions of the root clean as well", async () => {
+  it("do not change contributions of the root", async () => {
     const year = createToken<number>("contributed-year", "many");
     const local = createToken<readonly number[]>("local");
     const seen: unknown[] = [];
@@ -346,7 +346,7 @@ describe("the bindings of a run", () => {
     await kernel.dispose();
   });
 
-  it("are refused when they bind twice, asynchronously, later, as a default, or with an unknown option", async () => {
+  it("are refused if they bind twice, asynchronously, later, as a default, or with an unknown option", async () => {
     const ensemble = new Ensemble({ tasks: [echo("x")] });
     let late: (() => unknown) | undefined;
     const cases: readonly NonNullable<Parameters<Ensemble["run"]>[1]>["bindings"][] = [
@@ -392,7 +392,7 @@ describe("booting", () => {
     });
   });
 
-  it("names the owner of a value that can't be made", async () => {
+  it("names the owner of a value that can't be created", async () => {
     const throwing = binds(
       "throwing",
       (b) =>
@@ -405,7 +405,7 @@ describe("booting", () => {
     expect(error.message).to.include("ChatModel").and.include("no key");
   });
 
-  it("names the owner of an asynchronous value, and leaves no rejection behind", async () => {
+  it("names the owner of an asynchronous value, and leaves no unhandled rejection", async () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown): void => void unhandled.push(reason);
     process.on("unhandledRejection", note);
@@ -431,7 +431,7 @@ describe("booting", () => {
     }
   });
 
-  it("names the owner of a contribution that can't be made", async () => {
+  it("names the owner of a contribution that can't be created", async () => {
     const plugin = binds(
       "throwing",
       (b) =>
@@ -462,7 +462,7 @@ describe("inversify of the user's own copy", () => {
     }
   }
 
-  it("decorates classes that the kernel's container makes", async () => {
+  it("decorates classes that the kernel's container creates", async () => {
     const kernel = new Kernel({ plugins: [clockPlugin("clock", 2012)] });
     kernel.container.bind(Tokens.ChatModel).to(HouseModel).inSingletonScope();
     const output = await new Ensemble({ tasks: [Task.of("What year is it?")], kernel }).run();
@@ -481,7 +481,7 @@ describe("inversify of the user's own copy", () => {
     }
   });
 
-  it("can't make a child of the kernel's container; the Container of agentensemble/kernel can", async () => {
+  it("can't create a child of the kernel's container; the Container of agentensemble/kernel can", async () => {
     const kernel = new Kernel({ plugins: [clockPlugin("clock", 2014)] });
     await kernel.boot();
     expect(() => new UsersContainer({ parent: kernel.container }).get(Tokens.Clock)).to.throw();

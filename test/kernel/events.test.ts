@@ -151,7 +151,7 @@ describe("the events of a run", () => {
     expect(failed?.cause).to.equal(error);
   });
 
-  it("are over with ensemble_completed, also while abandoned work continues", async () => {
+  it("end with ensemble_completed, also if abandoned work continues", async () => {
     const seen: string[] = [];
     let goOn: () => void = () => undefined;
     const stubborn = scoped("stubborn", async (scope) => {
@@ -167,7 +167,7 @@ describe("the events of a run", () => {
     await ensemble.dispose();
   });
 
-  it("have the texts and instants of their task", async () => {
+  it("contain the texts and times of their task", async () => {
     const { events } = await runToEnd({ tasks: [echo("a"), echo("b")] });
     const second = events.filter((event) => event.type === "task_completed")[1];
     expect(second).to.include({
@@ -216,7 +216,7 @@ describe("an observer", () => {
     ).to.include("later");
   });
 
-  it("that throws is reported after the event for later listeners: no event overtakes another", async () => {
+  it("that throws is reported after later listeners have received the event", async () => {
     const seen: number[] = [];
     const plugin = tapping("observers", ({ events }) => {
       events.on(throwing);
@@ -285,7 +285,7 @@ describe("an observer", () => {
     await kernel.dispose();
   });
 
-  it("that emits several events has them delivered in the order of emission", async () => {
+  it("that emits several events receives them in the order of emission", async () => {
     const plugin = tapping("nested", ({ hooks, events }) => {
       let warn: ((message: string) => void) | undefined;
       hooks.beforeRun.tap(({ run }) => {
@@ -328,7 +328,7 @@ describe("an observer", () => {
     await kernel.dispose();
   });
 
-  it("may cancel the run from inside an event", async () => {
+  it("may cancel the run while it receives an event", async () => {
     const controller = new AbortController();
     const ensemble = new Ensemble({
       tasks: [echo("a"), echo("b")],
@@ -431,7 +431,7 @@ describe("handle.events", () => {
     await ensemble.dispose();
   });
 
-  it("need not be read, and neither need the output be awaited", async () => {
+  it("need not be read, also if the output is not awaited", async () => {
     const ensemble = new Ensemble({ tasks: [failing("x")] });
     ensemble.stream();
     const handle = ensemble.stream();
@@ -442,7 +442,7 @@ describe("handle.events", () => {
     await ensemble.dispose();
   });
 
-  it("end immediately if the run is refused; the output has the reason", async () => {
+  it("end immediately if the run is refused; the output rejects with the reason", async () => {
     const ensemble = new Ensemble({ tasks: [] });
     const handle = ensemble.stream();
     const types: string[] = [];

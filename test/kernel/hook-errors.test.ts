@@ -38,7 +38,7 @@ describe("a rejection", () => {
     expect(run.output.exitReason).to.equal("ERROR");
   });
 
-  it("after a task takes its output back", async () => {
+  it("after a task discards its output", async () => {
     const { error, output } = await withTaps(({ afterTask }) =>
       afterTask.tap({ name: "judge", lane: "policy" }, () => reject("bad")),
     );
@@ -60,7 +60,7 @@ describe("a tap that throws", () => {
     expect(failure.message).to.include("'guard'");
   });
 
-  it("does the same when it rejects, or throws a value that is not an error", async () => {
+  it("closes the gate also if it rejects, or throws a value that is not an error", async () => {
     const rejected = await withTaps(({ beforeTask }) =>
       beforeTask.tap(async () => {
         throw new Error("later");
@@ -86,7 +86,7 @@ describe("a tap that throws", () => {
     expect(error?.cause).to.equal(own);
   });
 
-  it("is skipped with a warning where it is optional", async () => {
+  it("is skipped with a warning if it is optional", async () => {
     const { error, output, events } = await withTaps(({ beforeTask }) =>
       beforeTask.tap({ name: "optional", onError: "skip" }, () => {
         throw new Error("never mind");
@@ -113,7 +113,7 @@ describe("a tap that throws", () => {
 });
 
 describe("a tap with a time limit", () => {
-  it("has failed when it takes longer", async () => {
+  it("fails if it takes longer", async () => {
     const { error } = await withTaps(({ beforeTask }) =>
       beforeTask.tap({ name: "slow", timeoutMs: 5 }, () => new Promise(() => undefined)),
     );
@@ -121,7 +121,7 @@ describe("a tap with a time limit", () => {
     expect((error?.cause as Error).message).to.include("5 ms");
   });
 
-  it("has an effect when it returns in time", async () => {
+  it("has an effect if it returns in time", async () => {
     const { error } = await withTaps(({ beforeTask }) =>
       beforeTask.tap(
         { name: "quick", timeoutMs: 5_000 },
@@ -154,7 +154,7 @@ describe("a tap with a time limit", () => {
   }
 });
 
-describe("a verdict unknown to its lane", () => {
+describe("a verdict that its lane does not allow", () => {
   const cases: readonly (readonly [string, (hooks: Untyped) => void, RegExp])[] = [
     [
       "an answer of a policy",
@@ -194,7 +194,7 @@ describe("a verdict unknown to its lane", () => {
     ],
   ];
   for (const [what, tap, message] of cases) {
-    it(`is an error that lists what is allowed: ${what}`, async () => {
+    it(`is an error that lists the allowed verdicts: ${what}`, async () => {
       const { error } = await withTaps((hooks) => tap(hooks));
       expect(error?.cause).to.have.property("code", "AE_VALIDATION");
       expect((error?.cause as Error).message).to.match(message);
@@ -270,7 +270,7 @@ describe("registering a tap", () => {
     );
   });
 
-  it("refuses an unknown order, an unknown option and a wrong onError or time limit", () => {
+  it("refuses an unknown order, an unknown option and an invalid onError or time limit", () => {
     expect(refusal({ name: "x", order: "first" }, nothing)).to.match(/'first'.*pre, normal, post/);
     expect(refusal({ name: "x", stage: 1 }, nothing)).to.include("'stage'");
     expect(refusal({ name: "x", timeout: 1 }, nothing)).to.include("Did you mean 'timeoutMs'");
@@ -285,7 +285,7 @@ describe("registering a tap", () => {
     expect(refusal(undefined)).to.include("function");
   });
 
-  it("is over once the kernel has booted", async () => {
+  it("is refused after the kernel has booted", async () => {
     const kernel = new Kernel();
     await kernel.boot();
     expect(() => kernel.hooks.beforeTask.tap(nothing)).to.throw(ValidationError, "frozen");

@@ -33,7 +33,7 @@ describe("the lanes of a before hook", () => {
     expect(seen).to.deep.equal(["transform", "policy", "default", "answer"]);
   });
 
-  it("keep pre, normal and post taps in this order, and ties as registered", async () => {
+  it("keep pre, normal and post taps in this order, and equal taps in the order of registration", async () => {
     const seen: string[] = [];
     await withTaps(({ beforeTask }) => {
       for (const order of ["post", "normal", "pre"] as const) {
@@ -73,7 +73,7 @@ describe("the lanes of a before hook", () => {
     expect(error?.cause).to.have.property("code", "AE_HOOK_REJECTED");
   });
 
-  it("run policies even after an answer", async () => {
+  it("run policies also after an answer", async () => {
     const { error, output } = await withTaps(({ beforeTask }) => {
       beforeTask.tap({ name: "cache", lane: "answer", order: "pre" }, () =>
         answer({ raw: "cached" }),
@@ -105,7 +105,7 @@ describe("the lanes of a before hook", () => {
     expect(executed).to.deep.equal(judged);
   });
 
-  it("use the first answer and stop there", async () => {
+  it("use the first answer and stop", async () => {
     let asked = 0;
     const { output } = await withTaps(({ beforeTask }) => {
       beforeTask.tap({ name: "first", lane: "answer" }, () => answer({ raw: "first" }));
@@ -180,7 +180,7 @@ describe("the lanes of an after hook", () => {
     expect(judged).to.equal(1);
   });
 
-  it("refuse an edit that a policy does not like, and commit nothing", async () => {
+  it("reject an edit that a policy refuses, and commit nothing", async () => {
     let committed = 0;
     const { error } = await withTaps(({ afterTask }) => {
       afterTask.tap({ name: "judge", lane: "policy" }, (call) =>
@@ -193,7 +193,7 @@ describe("the lanes of an after hook", () => {
     expect(committed).to.equal(0);
   });
 
-  it("review and commit only executed work: not an answer, a rejection, a failure", async () => {
+  it("review and commit executed work only: not an answer, a rejection, a failure", async () => {
     const seen: string[] = [];
     const watch = ({ afterTask }: EnsembleHooks): void => {
       for (const lane of ["policy", "review", "commit"] as const)
@@ -215,7 +215,7 @@ describe("the lanes of an after hook", () => {
     expect(seen.slice(1)).to.deep.equal(["policy ok", "review ok", "commit ok"]);
   });
 
-  it("commit the result that was judged last", async () => {
+  it("commit the last result that policies accepted", async () => {
     const committed: string[] = [];
     await withTaps(({ afterTask }) => {
       afterTask.tap(
@@ -230,7 +230,7 @@ describe("the lanes of an after hook", () => {
     expect(committed).to.deep.equal(["work!?"]);
   });
 
-  it("show a failed step to taps, which can't change it by a verdict or an error", async () => {
+  it("show a failed step to taps, whose verdicts and errors can't change it", async () => {
     const reason = new Error("broken");
     for (const tap of [
       (): never => replace({ raw: "saved" }) as never,
@@ -274,7 +274,7 @@ describe("the part that a transform may change", () => {
     expect(output.metrics.ledger[0]?.modelId).to.equal(other.modelId);
   });
 
-  it("is the response of a model call, checked as a model's own", async () => {
+  it("is the response of a model call, checked like a model's own", async () => {
     const options = (content: unknown): Parameters<typeof runToEnd>[0] => ({
       model: new ScriptedModel(["plain"]),
       tasks: [new Task({ description: "Say", agent: new Agent({ role: "r", goal: "g" }) })],

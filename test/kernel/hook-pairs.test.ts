@@ -195,7 +195,7 @@ describe("an after hook fires exactly once for each before hook that fired", () 
     expect(seen).to.deep.equal(["ok", "one", "failed", "one"]);
   });
 
-  it("a failing guard of a tool call or a delegation fails the task: the model is not called again", async () => {
+  it("a failing guard of a tool call or a delegation fails the task, without another model call", async () => {
     for (const step of ["ToolCall", "Delegation"] as const) {
       const { error } = await runToEnd({
         ...arranged(step, "succeed", new AbortController().signal, () => undefined),

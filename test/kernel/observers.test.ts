@@ -26,7 +26,7 @@ function observed(
 }
 
 describe("an observer of a kernel", () => {
-  it("with `only` receives events of those types, and no other type is built for it", async () => {
+  it("with `only` receives events of those types, and no other type is created for it", async () => {
     const { ensemble, seen, wanted } = observed({ only: ["task_completed", "token"] }, {});
     await ensemble.run();
     expect(typesOf(seen)).to.deep.equal(["task_completed"]);
@@ -150,7 +150,7 @@ describe("an observer of a kernel", () => {
     expect(seen).to.deep.equal(events);
   });
 
-  it("is refused where it is no function", async () => {
+  it("is refused if it is not a function", async () => {
     const plugin = tapping("none", ({ events }) => void events.on(undefined as never));
     const error = await failure(new Ensemble({ tasks: [echo("a")], plugins: [plugin] }).run());
     expect(error.message).to.include("events.on's first argument must be a function");

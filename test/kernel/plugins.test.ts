@@ -56,7 +56,7 @@ describe("kernel.describe()", () => {
 });
 
 describe("plugins", () => {
-  it("pass through bind, apply and start together, and are disposed of in reverse order", async () => {
+  it("execute bind, apply and start together, and are disposed of in reverse order", async () => {
     const log: string[] = [];
     const kernel = new Kernel({ plugins: [traced(log, "a"), traced(log, "b")] });
     await kernel.boot();
@@ -73,7 +73,7 @@ describe("plugins", () => {
     ]);
   });
 
-  it("follow the plugins that they depend on; otherwise the given order applies", async () => {
+  it("follow the plugins that they depend on, and otherwise the given order", async () => {
     const log: string[] = [];
     const plain = (name: string, ...dependsOn: string[]): Plugin => ({
       name,
@@ -116,7 +116,7 @@ describe("plugins", () => {
       .and.include("Did you mean 'parent'");
   });
 
-  it("are refused if they depend on each other in a circle", async () => {
+  it("are refused if they depend on each other in a cycle", async () => {
     const error = await failure(
       new Kernel({
         plugins: [
@@ -174,7 +174,7 @@ describe("plugins", () => {
     expect(plugin.count).to.equal(1);
   });
 
-  it("can't be added once the kernel has booted", async () => {
+  it("can't be added after the kernel has booted", async () => {
     const kernel = new Kernel();
     await kernel.boot();
     expect(() => kernel.use({ name: "late" })).to.throw(ValidationError, "'late'");
@@ -216,7 +216,7 @@ describe("a boot that fails", () => {
     await kernel.dispose();
   });
 
-  it("rejects when start() does so later", async () => {
+  it("rejects if start() rejects later", async () => {
     const error = await failure(
       new Kernel({
         plugins: [
@@ -248,7 +248,7 @@ describe("Kernel.dispose", () => {
     expect(log.at(-1)).to.equal("a dispose");
   });
 
-  it("happens once, however often it is called", async () => {
+  it("disposes once, for any number of calls", async () => {
     const log: string[] = [];
     const kernel = new Kernel({ plugins: [traced(log, "a")] });
     await kernel.boot();
@@ -281,7 +281,7 @@ describe("Kernel.dispose", () => {
     expect(await failure(ensemble.stream().output)).to.have.property("code", "AE_VALIDATION");
   });
 
-  it("waits for the end of running runs before it disposes plugins", async () => {
+  it("waits for the end of current runs before it disposes of plugins", async () => {
     const log: string[] = [];
     const plugin = definePlugin({
       name: "logger",

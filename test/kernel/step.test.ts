@@ -87,7 +87,7 @@ describe("a step", () => {
     expect(end).to.include({ outcome: "ok", result: 2, reached: "work" });
   });
 
-  it("is done once in each outcome, with taps and without", async () => {
+  it("is done once in each outcome, with and without taps", async () => {
     const stop = new RunCancelledError("stop");
     const ways: readonly (readonly [string, (hooks: Hooks) => void, Parts])[] = [
       ["ok", () => undefined, {}],
@@ -197,7 +197,7 @@ describe("a step", () => {
     expect(judged).to.deep.equal(["policy"]);
   });
 
-  it("returns the result as after taps left it", async () => {
+  it("returns the result as after taps changed it", async () => {
     const end = await take(({ afterLlmCall }) => {
       afterLlmCall.tap(() => replace(doubled(10)));
       afterLlmCall.tap({ name: "r", lane: "review" }, (c) =>

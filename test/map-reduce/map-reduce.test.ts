@@ -131,7 +131,7 @@ describe("MapReduceEnsemble", () => {
       expect(json.taskTraces[0]).to.include({ nodeType: "map", mapReduceLevel: 0 });
     });
 
-    it("fails at the first failure or finishes all possible tasks, like any ensemble", async () => {
+    it("fails at the first failure or finishes all possible tasks, by its error strategy", async () => {
       const failing = (item: string): Task =>
         new Task({
           description: item,
@@ -183,7 +183,7 @@ describe("MapReduceEnsemble", () => {
   });
 
   describe("ids", () => {
-    it("are the names of the tasks, numbered where they repeat", async () => {
+    it("are the names of the tasks, numbered if they repeat", async () => {
       const summary = mapReduce({
         chunkSize: 2,
         mapTask: (item) => echo(item).with({ name: item }),
@@ -232,7 +232,7 @@ describe("MapReduceEnsemble", () => {
       ]);
     });
 
-    it("packs outputs that are too many into bins, first fit decreasing, level by level", async () => {
+    it("packs outputs above the budget into bins, first fit decreasing, level by level", async () => {
       const seen: string[][] = [];
       const { summary } = adaptive({
         items: ["aaaaaa", "bbbb", "ccccc", "ddddd", "ee"],
@@ -303,7 +303,7 @@ describe("MapReduceEnsemble", () => {
       });
     });
 
-    it("continues with the maps that succeeded, and calls the reduce for those", async () => {
+    it("continues with the maps that succeeded, and calls the reduce for them", async () => {
       const given: number[] = [];
       const { summary, warnings } = adaptive({
         mapTask: (item) =>
@@ -319,7 +319,7 @@ describe("MapReduceEnsemble", () => {
       expect(warnings.join()).to.include("1 of 4");
     });
 
-    it("fails with the first failure where no map succeeded", async () => {
+    it("fails with the first failure if no map succeeded", async () => {
       const { summary } = adaptive({
         mapTask: (item) =>
           new Task<string>({
@@ -344,7 +344,7 @@ describe("MapReduceEnsemble", () => {
       expect(await rejection(summary.run())).to.have.property("taskDescription", "i2");
     });
 
-    it("fails with a reduce that failed, the finished outputs beside it", async () => {
+    it("fails with a reduce that failed, and keeps the finished outputs", async () => {
       const { summary } = adaptive({
         targetTokenBudget: 5,
         reduceTask: (tasks) =>
@@ -388,7 +388,7 @@ describe("MapReduceEnsemble", () => {
       );
     });
 
-    it("ends the levels where no two outputs fit together", async () => {
+    it("stops adding levels if no two outputs fit together", async () => {
       const { summary, warnings } = adaptive({ items: ["x".repeat(50), "y".repeat(50)] });
       const output = await summary.run();
       expect(output.trace.mapReduceLevels?.map(({ taskCount }) => taskCount)).to.deep.equal([2, 1]);
@@ -408,7 +408,7 @@ describe("MapReduceEnsemble", () => {
       expect(warnings).to.have.length(1);
     });
 
-    it("ends the levels after maxReduceLevels", async () => {
+    it("stops adding levels after maxReduceLevels", async () => {
       const shrinking = (tasks: readonly AnyTask[]): Task =>
         new Task({
           description: "Merge",
@@ -457,7 +457,7 @@ describe("MapReduceEnsemble", () => {
       expect(output.trace.taskTraces[0]).to.include({ nodeType: "direct", mapReduceLevel: 0 });
     });
 
-    it("measures items for that by inputEstimator", async () => {
+    it("measures items for that limit with inputEstimator", async () => {
       const { summary } = adaptive({
         inputEstimator: (item) => item.repeat(10),
         directTask: () => new Task({ description: "All", handler: () => "direct" }),
@@ -500,7 +500,7 @@ describe("MapReduceEnsemble", () => {
       await kernel.dispose();
     });
 
-    it("has no ensemble to show", () => {
+    it("has no ensemble to return", () => {
       expect(() => adaptive().summary.toEnsemble()).to.throw(
         ValidationError,
         "toEnsemble() is not supported in adaptive mode. ",
@@ -525,7 +525,7 @@ describe("MapReduceEnsemble", () => {
     }
   });
 
-  it("has no parsed value where the run ended before", async () => {
+  it("has no parsed value if the run ended early", async () => {
     const output = await mapReduce({
       mapTask: (item) =>
         new Task<string>({ description: item, handler: () => Promise.reject(new Error("broken")) }),

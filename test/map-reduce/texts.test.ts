@@ -7,7 +7,7 @@ import { ScriptedModel } from "../../src/testing.js";
 import { rejection } from "../support/rejection.js";
 
 describe("texts of a MapReduceEnsemble", () => {
-  it("made from items are no templates, and a warning names inputs in them", async () => {
+  it("created from items are not templates, and a warning names inputs in them", async () => {
     const warnings: string[] = [];
     const summary = new MapReduceEnsemble({
       items: ["{secret} {other} {{x}}"],
@@ -37,7 +37,7 @@ describe("texts of a MapReduceEnsemble", () => {
     expectTypeOf(output.parsed).toBeString();
   });
 
-  it("of the short form are checked for missing variables before any spending", async () => {
+  it("of the short form are checked for missing variables before any cost arises", async () => {
     const model = new ScriptedModel([]);
     const error = await rejection(
       MapReduceEnsemble.of(model, ["{x}"], "Look at {topic}", "Merge").run(),

@@ -95,7 +95,7 @@ describe("a budget of another package", () => {
       await expectSameEnd(subject, plugins, ["budget_exceeded"]);
     });
 
-  it("holds for runs that join, beside their own budget", async () => {
+  it("applies to runs that join, in addition to their own budget", async () => {
     const options = { maxTokens: 750, maxOutputTokensPerCall: 250 };
     for (const make of [budget, runBudget]) {
       const inner = new Ensemble({
@@ -120,7 +120,7 @@ describe("a budget of another package", () => {
     }
   });
 
-  it("needs prices for a limit of cost, and a usable model to go to", async () => {
+  it("requires prices for a limit of cost, and a usable fallback model", async () => {
     for (const make of [budget, runBudget]) {
       const unpriced = make({ maxCost: 1, maxOutputTokensPerCall: 250 });
       expect((await ended({ options: run(1) }, unpriced)).codes).to.deep.equal(["AE_VALIDATION"]);

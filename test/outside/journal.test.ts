@@ -130,7 +130,7 @@ function summaryOf({ taskOutputs, metrics, exitReason }: EnsembleOutput): unknow
 
 describe("a journal from outside", () => {
   for (const [title, make] of Object.entries(TEAMS))
-    it(`finishes a run that broke off at any entry, with equal outputs and totals: ${title}`, async () => {
+    it(`finishes an interrupted run from any entry, with equal outputs and totals: ${title}`, async () => {
       const whole = newWorld();
       const kept = emptyJournal();
       const expected = await execute(make, whole, kept);
@@ -168,7 +168,7 @@ describe("a journal from outside", () => {
     expect(await codeOf(3_990)).to.equal("AE_BUDGET_EXCEEDED");
   });
 
-  it("asks before it repeats a call with an effect whose end is unknown", async () => {
+  it("requests a decision before it repeats a call in doubt that has an effect", async () => {
     const kept = emptyJournal();
     const world = newWorld();
     const send = tool({ name: "pay", description: "Sends", effect: "send", execute: () => "sent" });

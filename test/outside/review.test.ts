@@ -125,7 +125,7 @@ describe("reviews of another package", () => {
       await expectSameEnd(subject, [builtIn(), review()], EVENTS);
     });
 
-  it("wait in a store where the run has no handler", async () => {
+  it("wait in a store if the run has no handler", async () => {
     const stored = (make: typeof builtIn | typeof review) => {
       const store = reviewInbox();
       store.onRequest(({ reviewId, taskOutput }: Pick<ReviewRequest, "reviewId" | "taskOutput">) =>
@@ -140,7 +140,7 @@ describe("reviews of another package", () => {
     await expectSameEnd(subject, [stored(builtIn), stored(review)], EVENTS);
   });
 
-  it("refuse options that make no sense", () => {
+  it("refuse invalid options", () => {
     for (const make of [builtIn, review])
       expect(() => make({ timeoutMs: -1 })).to.throw(ValidationError, "review timeoutMs");
   });

@@ -27,7 +27,7 @@ describe("the files of the page", () => {
     for (const name of Object.values(files)) expect(text(name)).not.to.include("sourceMappingURL");
   });
 
-  it("are all that a dashboard serves, each with its type", async () => {
+  it("are all served by a dashboard, each with its type", async () => {
     const routes = await pageRoutes("");
     expect(routes.map(({ path }) => path)).to.have.members(Object.keys(files));
     const typeOf = async (path: string): Promise<string | null> => {
@@ -42,18 +42,18 @@ describe("the files of the page", () => {
   const packedSize = (names: readonly string[]): number =>
     names.reduce((total, name) => total + gzipSync(text(name)).length, 0);
 
-  it("have at most 60 kB when they are compressed, as far as the list of runs needs them", () => {
+  it("have at most 60 kB compressed for the list of runs", () => {
     const html = text("index.html");
     const first = Object.values(files).filter((name) => html.includes(`"${name}"`));
     expect(first.length).to.be.above(2);
     expect(packedSize([...first, "index.html"])).to.be.within(20_000, 60_000);
   });
 
-  it("have at most 160 kB altogether when they are compressed", () => {
+  it("have at most 160 kB compressed in total", () => {
     expect(packedSize(Object.values(files))).to.be.within(60_000, 160_000);
   });
 
-  it("have no script, style or address in the page itself that its policy refuses", () => {
+  it("contain no script, style or URL that their policy refuses", () => {
     const html = text("index.html");
     expect(html).not.to.match(/ style=|<style|<script(?! type="module" src=)|https?:/);
     for (const name of Object.values(files).filter((file) => file.endsWith(".css")))

@@ -140,7 +140,7 @@ describe("a service over A2A", () => {
     expect(part?.content?.value).to.equal("Prepare stew");
   });
 
-  it("forwards the review of a run and takes the answer of its caller", async () => {
+  it("forwards the review of a run and accepts the answer of its caller", async () => {
     const meal = new Task({
       description: "Prepare {context}",
       handler: () => "salty soup",
@@ -174,7 +174,7 @@ describe("a service over A2A", () => {
     await Promise.all([remote.close(), other.close()]);
   });
 
-  it("asks a plain client for input and continues with its answer", async () => {
+  it("requests input from a plain client and continues with its answer", async () => {
     const meal = new Task({
       description: "Prepare {context}",
       handler: () => "soup",
@@ -205,7 +205,7 @@ describe("a service over A2A", () => {
     expect(resultOf(done)).to.equal("soup");
   });
 
-  it("asks callers for their tokens, keeps their limits, and hides its card", async () => {
+  it("requires tokens of callers, applies their limits, and hides its card", async () => {
     const wait = gate();
     await using kitchen = served({ shareTasks: { meal: handlerTask(() => wait.opened) } });
     const callers = { shop: { token: TOKEN, maxQueued: 1 } };

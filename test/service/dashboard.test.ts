@@ -43,7 +43,7 @@ describe("a dashboard on the port of a service", () => {
     return socket;
   }
 
-  it("sends the reviews that wait to the pages of all services", async () => {
+  it("sends open reviews to the pages of all services", async () => {
     const board = boards.board();
     const task = new Task({
       name: "t",
@@ -147,7 +147,7 @@ describe("a dashboard on the port of a service", () => {
     expect((await ask(again.url ?? "", "/api/runs")).status).to.equal(200);
   });
 
-  it("leaves its port to the service that starts on it", async () => {
+  it("passes its port to the service that starts on it", async () => {
     const port = await freePort();
     const board = boards.board({ port });
     const kitchen = served({ plugins: [board], tasks: [echo], shareTasks: undefined });
@@ -206,7 +206,7 @@ describe("a dashboard on the port of a service", () => {
     expect(pages[1]?.closed).to.equal(undefined);
   });
 
-  it("is not served by a service whose port is taken", async () => {
+  it("is not served by a service whose port is in use", async () => {
     const taken = await served({}).start(0);
     const port = Number(new URL(taken.url ?? "").port);
     const board = boards.board();
@@ -219,7 +219,7 @@ describe("a dashboard on the port of a service", () => {
     expect(board.url).to.equal(`${service.url ?? ""}/`);
   });
 
-  it("waits for start() where the ensemble shares work", async () => {
+  it("waits for start() if the ensemble shares work", async () => {
     const board = boards.board();
     const kitchen = served({ plugins: [board], tasks: [echo] });
     await kitchen.run();
@@ -229,7 +229,7 @@ describe("a dashboard on the port of a service", () => {
     expect(runs.length).to.equal(1);
   });
 
-  it("refuses to be open to other machines, and a host that has no effect", async () => {
+  it("refuses access from other machines, and a host that has no effect", async () => {
     const open = served({ plugins: [boards.board()] });
     const reachable = { port: 0, callers: { shop: SHOP }, publicUrl: "https://kitchen.example" };
     const error = await rejection(open.start(reachable));
@@ -245,7 +245,7 @@ describe("a dashboard on the port of a service", () => {
     expect(service.url).to.equal("https://kitchen.example");
   });
 
-  it("admits the page under the public address of the service", async () => {
+  it("admits the page under the public URL of the service", async () => {
     const board = boards.board({ token: "ada's" });
     const port = await freePort();
     const publicUrl = "https://kitchen.example";

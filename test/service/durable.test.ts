@@ -6,7 +6,7 @@ import { until } from "../support/time.js";
 import { SteppingClock } from "./stepping-clock.js";
 import { aborted, ask, eventLog, gate, requests, resultOf } from "./support.js";
 
-describe("a service whose runs are kept", () => {
+describe("a service with a journal", () => {
   it("continues a run on the next instance without repeating finished work", async () => {
     const backend = NetworkBackend.inMemory();
     const journal = Journal.inMemory();
@@ -53,7 +53,7 @@ describe("a service whose runs are kept", () => {
     });
   });
 
-  it("asks again later for a run that waits for people", async () => {
+  it("asks again later for a run that waits for a review", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const log = eventLog();
@@ -79,7 +79,7 @@ describe("a service whose runs are kept", () => {
     expect(await result).to.include({ status: "COMPLETED", result: "done", attempt: 1 });
   });
 
-  it("returns a run to the queue while its journal is away, and counts the delivery", async () => {
+  it("returns a run to the queue while its journal is unavailable, and counts the delivery", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const log = eventLog();
@@ -93,7 +93,7 @@ describe("a service whose runs are kept", () => {
     expect(await result).to.include({ status: "COMPLETED", result: "done", attempt: 2 });
   });
 
-  it("ends a run whose journal refuses it", async () => {
+  it("ends a run that its journal refuses", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     await using kitchen = kitchenWith(journalThatFails(new JournalError("too large")), clock);

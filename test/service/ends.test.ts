@@ -74,7 +74,7 @@ describe("the end of a request", () => {
     expect(service.requests()).to.deep.equal([]);
   });
 
-  it("is not that of a message to cancel without a stored result", async () => {
+  it("is not CANCELLED for a message to cancel without a stored result", async () => {
     const backend = NetworkBackend.inMemory();
     const [begun, done] = [gate(), gate<string>()];
     const wait = handlerTask(({ signal }) => {
@@ -92,7 +92,7 @@ describe("the end of a request", () => {
     expect(await result).to.include({ status: "COMPLETED", result: "done" });
   });
 
-  it("is CANCELLED at the next renewal where the message to cancel was lost", async () => {
+  it("is CANCELLED at the next renewal if the message to cancel was lost", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const deaf: Backend = {
@@ -145,7 +145,7 @@ describe("the end of a request", () => {
     });
   });
 
-  it("is REJECTED where the deadline was over before anything was executed", async () => {
+  it("is REJECTED if the deadline was over before the start of the execution", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const request = requests({ deadlineMs: 5_000 })("echo");
@@ -223,7 +223,7 @@ describe("the end of a request", () => {
     ]);
   });
 
-  it("is left to other instances for a minute where the name or the version is not shared here", async () => {
+  it("is left to other instances for a minute if the name or the version is not shared here", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const log = eventLog();
@@ -246,7 +246,7 @@ describe("the end of a request", () => {
     });
   });
 
-  it("is that of another instance where the lease was lost: the run is aborted, and nothing is delivered", async () => {
+  it("is set by another instance if the lease was lost: the run is aborted, and nothing is delivered", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const log = eventLog();
@@ -278,7 +278,7 @@ describe("the end of a request", () => {
     expect(await resultOf(backend, request.requestId)).to.include({ result: "second", attempt: 2 });
   });
 
-  it("keeps its lease even if one renewal never gets an answer", async () => {
+  it("keeps its lease if one renewal never receives an answer", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const [begun, finish] = [gate(), gate()];

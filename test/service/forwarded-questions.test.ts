@@ -21,11 +21,11 @@ function published(isForwarded: boolean, event: object): object {
 describe("the questions of a run for its caller", () => {
   const place = { type: "review_requested", reviewId: "v", taskId: "a" };
 
-  it("are named only where the caller does not answer", () => {
+  it("are listed only if the caller does not answer", () => {
     expect(published(false, {})).to.deep.equal(place);
   });
 
-  it("have no more than requested, and texts that fit into a message", () => {
+  it("contain only the requested fields, and texts that fit into a message", () => {
     const plain = { ...place, question: "Approve: Write", output: "text" };
     expect(published(true, {})).to.deep.equal(plain);
     const whole = {

@@ -95,7 +95,7 @@ describe("a review of a service that is forwarded to the caller", () => {
       await backend.close();
     });
 
-  it("is in the caller's review store, which any of its people may answer", async () => {
+  it("is in the caller's review store, where any of its reviewers may answer", async () => {
     const backend = NetworkBackend.inMemory();
     await using service = kitchen();
     await service.start({ backend, signals: false });
@@ -165,7 +165,7 @@ describe("a review of a service that is forwarded to the caller", () => {
     expect((await backend.queue.depth("kitchen")).queued).to.equal(0);
   });
 
-  it("is asked again under its id until its answer arrives", async () => {
+  it("is sent again with its id until its answer arrives", async () => {
     const backend = NetworkBackend.inMemory();
     let lost = 0;
     const { topics } = backend;
@@ -188,7 +188,7 @@ describe("a review of a service that is forwarded to the caller", () => {
     expect([asked.length, lost >= 2]).to.deep.equal([1, true]);
   });
 
-  it("needs a tool that waits", () => {
+  it("requires a tool that waits", () => {
     const onComplete = (): void => undefined;
     const inBackground: readonly NetworkCallOptions[] = [
       { mode: "ASYNC", onComplete },

@@ -56,7 +56,7 @@ function served(options: Partial<EnsembleOptions> = {}): Ensemble {
 }
 
 describe("a service over HTTP", () => {
-  it("accepts a request, answers it again under the same key, and returns the result", async () => {
+  it("accepts a request, repeats its answer under the same key, and returns the result", async () => {
     await using kitchen = served();
     await using service = await kitchen.start(0);
     expect(service.url).to.match(/^http:\/\/127\.0\.0\.1:\d+$/);
@@ -91,7 +91,7 @@ describe("a service over HTTP", () => {
     expect([unknown.status, unknown.body["error"]]).to.deep.equal([404, "UNKNOWN"]);
   });
 
-  it("leaves no subscription behind where the wait for a result ends before it is made", async () => {
+  it("leaves no subscription if the wait for a result ends before the result", async () => {
     const backend = NetworkBackend.inMemory();
     const { results } = backend;
     const [asked, slow, left] = [gate(), gate(), gate()];
@@ -124,7 +124,7 @@ describe("a service over HTTP", () => {
     done.open("done");
   });
 
-  it("refuses bodies that are no request, and names that are not shared", async () => {
+  it("refuses invalid requests, and names that are not shared", async () => {
     await using kitchen = served();
     await using service = await kitchen.start({ port: 0, maxMessageBytes: 300 });
     const statuses = [];
@@ -147,7 +147,7 @@ describe("a service over HTTP", () => {
     expect(statuses[5]).to.contain("Did you mean 'echo'?");
   });
 
-  it("asks each caller for its token, and shows it neither the names nor the results of others", async () => {
+  it("requires a token of each caller, and hides the names and results of others", async () => {
     await using kitchen = served({ shareTasks: { echo, other: echo } });
     await using service = await kitchen.start({
       port: 0,
@@ -204,7 +204,7 @@ describe("a service over HTTP", () => {
     expect((await http(service, "/api/lifecycle/drain", drain)).status).to.equal(403);
   });
 
-  it("names a token that is missing, since its variable is not set", async () => {
+  it("names a missing token whose variable is not set", async () => {
     await using kitchen = served();
     const callers = { shop: undefined } as never; // on purpose: process.env
     const error = await rejection(kitchen.start({ port: 0, callers }));
@@ -228,7 +228,7 @@ describe("a service over HTTP", () => {
     expect(await resultFor(TOKEN, "Cy")).to.equal('{"guest":"Ann"}');
   });
 
-  it("refuses fields that callers over HTTP may not set, or that are wrong", async () => {
+  it("refuses fields that callers over HTTP may not set, and invalid fields", async () => {
     await using kitchen = served();
     await using service = await kitchen.start(0);
     const problems = [];
@@ -252,7 +252,7 @@ describe("a service over HTTP", () => {
     ]);
   });
 
-  it("opens the routes of operators to this machine, unless it may be behind a proxy", async () => {
+  it("permits the routes of operators to this machine, unless a proxy is possible", async () => {
     const drain = async (more: StartOptions) => {
       await using kitchen = served();
       await using service = await kitchen.start({ port: 0, callers: { shop: TOKEN }, ...more });
@@ -265,7 +265,7 @@ describe("a service over HTTP", () => {
     expect(await drain({ port, publicUrl: `http://kitchen.internal:${port}` })).to.equal(401);
   });
 
-  it("sends a large result to its end while it stops", async () => {
+  it("sends a large result completely while it stops", async () => {
     const text = "x".repeat(8_000_000);
     await using kitchen = served({ shareTasks: { large: handlerTask(() => text) } });
     await using service = await kitchen.start(0);
@@ -357,7 +357,7 @@ describe("a service over HTTP", () => {
     done.open("done");
   });
 
-  it("limits a caller even if it sends many requests before the queue has answered one", async () => {
+  it("limits a caller also if it sends many requests before the queue has answered one", async () => {
     const backend = NetworkBackend.inMemory();
     const [first, done] = [gate(), gate<string>()];
     const queue = changedQueue(backend.queue, {
@@ -386,7 +386,7 @@ describe("a service over HTTP", () => {
     done.open("done");
   });
 
-  it("answers under its own names, and those that are allowed", async () => {
+  it("answers under its own names, and under allowed names", async () => {
     await using kitchen = served();
     await using service = await kitchen.start({ port: 0, allowedHosts: ["kitchen.internal"] });
     const { port } = new URL(service.url ?? "");
@@ -455,7 +455,7 @@ describe("a service over HTTP", () => {
     expect(await rejection(fetch(`${service.url ?? ""}/api/status`))).to.be.instanceOf(TypeError);
   });
 
-  it("is not alive after a minute in which it did not reach its queue", async () => {
+  it("is not alive after a minute without access to its queue", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const dequeue = (): Promise<never> => Promise.reject(new Error("connection lost"));
@@ -532,7 +532,7 @@ describe("a service over HTTP", () => {
     expect(kitchen.state).to.equal("NEW");
   });
 
-  it("rejects the start where the port is taken, and leaves nothing behind", async () => {
+  it("rejects the start if the port is in use, and leaves nothing open", async () => {
     const backend = NetworkBackend.inMemory();
     await using first = served();
     await using service = await first.start(0);

@@ -49,14 +49,14 @@ async function idlePercent(backend: Backend): Promise<number> {
 describe("an idle service", function () {
   this.timeout(180_000);
 
-  it("uses next to nothing with requests in memory, and in a folder", async () => {
+  it("uses almost no processor time with requests in memory, and in a folder", async () => {
     expect(await idlePercent(NetworkBackend.inMemory())).to.be.below(MOST);
     const inFolder = NetworkBackend.file(join(temporaryFolder(), "network"));
     expect(await idlePercent(inFolder)).to.be.below(MOST);
     await inFolder.close();
   });
 
-  it("uses next to nothing with Redis", async function () {
+  it("uses almost no processor time with Redis", async function () {
     await needRedis(this);
     const prefix = natsPrefix();
     const backend = bullmq({ url: REDIS_URL, prefix });
@@ -65,7 +65,7 @@ describe("an idle service", function () {
     await removeKeys(prefix);
   });
 
-  it("uses next to nothing with NATS", async function () {
+  it("uses almost no processor time with NATS", async function () {
     await needNats(this);
     const prefix = natsPrefix();
     const backend = nats({ servers: NATS_URL, prefix });
@@ -74,7 +74,7 @@ describe("an idle service", function () {
     await dropNats(prefix);
   });
 
-  it("uses next to nothing with PostgreSQL", async function () {
+  it("uses almost no processor time with PostgreSQL", async function () {
     await needPostgres(this);
     const schema = `ae_idle_${process.pid}`;
     const backend = postgres({ url: POSTGRES_URL, schema });

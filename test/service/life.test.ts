@@ -49,7 +49,7 @@ describe("the life of a service", () => {
     });
   });
 
-  it("leaves run() as it was in every state", async () => {
+  it("does not affect run() in any state", async () => {
     await using kitchen = new Ensemble({ name: "kitchen", tasks: [handlerTask(() => "own")] });
     expect((await kitchen.run()).raw).to.equal("own");
     await using service = await kitchen.start();
@@ -58,7 +58,7 @@ describe("the life of a service", () => {
     expect((await kitchen.run()).raw).to.equal("own");
   });
 
-  it("needs a name, and options that are known", async () => {
+  it("requires a name, and known options", async () => {
     await using nameless = new Ensemble({ shareTasks: { echo } });
     expect(await rejection(nameless.start())).to.be.instanceOf(ValidationError);
     await using kitchen = new Ensemble({ name: "kitchen" });
@@ -98,7 +98,7 @@ describe("the life of a service", () => {
     expect(await backend.catalogue.entries()).to.deep.equal([]);
   });
 
-  it("executes its own tasks for requests of type RUN, where it shares them", async () => {
+  it("executes its own tasks for requests of type RUN, if it shares them", async () => {
     const backend = NetworkBackend.inMemory();
     await using kitchen = new Ensemble({
       name: "kitchen",
@@ -177,7 +177,7 @@ describe("the end of a service", () => {
     await kitchen.dispose();
   });
 
-  it("is hastened by a second stop with less time, and by the end of the ensemble", async () => {
+  it("is accelerated by a second stop with less time, and by the end of the ensemble", async () => {
     for (const hasten of ["stop", "dispose"] as const) {
       const backend = NetworkBackend.inMemory();
       const { kitchen, service, request } = await busy(backend);
@@ -212,7 +212,7 @@ describe("the end of a service", () => {
     expect(await backend.catalogue.entries()).to.deep.equal([]);
   });
 
-  it("leaves no timer, no listener of signals and no subscription behind", async () => {
+  it("leaves no timer, no listener of signals and no subscription", async () => {
     const backend = NetworkBackend.inMemory();
     let subscriptions = 0;
     const counted =
@@ -258,8 +258,8 @@ describe("the end of a service", () => {
   });
 });
 
-describe("a service whose backend is away", () => {
-  it("waits for it at the start, and gives up after 30 seconds", async () => {
+describe("a service whose backend is unavailable", () => {
+  it("waits for the backend at the start, and rejects after 30 seconds", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     let isAway = true;
@@ -281,7 +281,7 @@ describe("a service whose backend is away", () => {
     expect(await failing).to.include({ code: "AE_NETWORK" });
   });
 
-  it("ends the start after 30 seconds, or at a stop, where it never answers", async () => {
+  it("ends the start after 30 seconds, or at a stop, if it never answers", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const queue = changedQueue(backend.queue, { depth: () => new Promise(() => undefined) });
@@ -303,7 +303,7 @@ describe("a service whose backend is away", () => {
     expect(await stopped).to.include({ code: "AE_SERVICE_STATE" });
   });
 
-  it("does not keep a service from its end where it never answers", async () => {
+  it("does not prevent the end of a service if it never answers", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const catalogue = {
@@ -324,7 +324,7 @@ describe("a service whose backend is away", () => {
     expect(log.shown().join()).to.contain("There was no answer within 5000 ms");
   });
 
-  it("continues to take requests after its return, and delivers results finished meanwhile", async () => {
+  it("continues to accept requests after its return, and delivers results finished in the meantime", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     let isAway = false;

@@ -13,7 +13,7 @@ const NOISE = 12_000_000;
 describe("a service over many requests", function () {
   this.timeout(600_000);
 
-  it("keeps nothing of requests whose results have expired", async () => {
+  it("stores nothing of requests whose results have expired", async () => {
     setFlagsFromString("--expose-gc");
     const collect = runInNewContext("gc") as () => void; // the flag makes it
     const backend = NetworkBackend.inMemory({ idTtlMs: 1_000 });

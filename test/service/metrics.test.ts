@@ -64,7 +64,7 @@ describe("the metrics of a service", () => {
     expect(warnings.join()).to.contain("The ensemble shares nothing");
   });
 
-  it("end although another observer of the service fails at its end", async () => {
+  it("end also if another observer of the service fails at its end", async () => {
     const plugin = prometheus();
     const faulty = definePlugin({
       name: "faulty",
@@ -110,7 +110,7 @@ describe("the metrics of a service", () => {
     ]);
   });
 
-  it("have no depth of a queue that does not answer, and nothing of a start that failed", async () => {
+  it("omit the depth of a queue that does not answer, and a start that failed", async () => {
     const sound = NetworkBackend.inMemory();
     let isAway = false;
     const depth: RequestQueue["depth"] = async (queue) => {

@@ -82,7 +82,7 @@ describe("the OpenAPI document of a service", () => {
     expect(valid("Request", { task: "cook" })).to.equal(false);
   });
 
-  it("names the address and the token, and is as private as the agent card", async () => {
+  it("names the URL and the token, and has the same access control as the agent card", async () => {
     await using ensemble = kitchen();
     const callers = { shop: TOKEN };
     await using service = await ensemble.start({ port: 0, signals: false, callers });

@@ -60,14 +60,14 @@ describe("the progress of a request", () => {
     ]);
   });
 
-  it("has short names only, since a message has at most 4 KiB", async () => {
+  it("contains short names only, since a message has at most 4 KiB", async () => {
     const agent = new Agent({ role: "Cook ".repeat(1_000), goal: "Cook well" });
     const soup = new Task({ name: "soup", description: "Cook", agent });
     const seen = await progressOf(soup, new ScriptedModel([{ text: "soup" }]));
     expect(seen.map((each) => JSON.stringify(each).length < 1_000)).to.deep.equal([true, true]);
   });
 
-  it("leaves the warnings of the run to the process, where nothing else listens to them", async () => {
+  it("passes the warnings of the run to the process, if there is no other listener", async () => {
     const onTaskStart = (): void => {
       throw new Error("The salt is low");
     };

@@ -171,7 +171,7 @@ describe("push notifications over A2A", () => {
     ]);
   });
 
-  it("belong to the caller of the task: for others it is unknown", async () => {
+  it("belong to the caller of the task: for others the task is unknown", async () => {
     await using one = await kitchen();
     const { id: taskId } = taskIn(await one.client.sendMessage(sent(config({ id: "a" }))));
     const hotel = await one.as(HOTEL);
@@ -195,7 +195,7 @@ describe("push notifications over A2A", () => {
     expect(site.requests).to.have.length(1);
   });
 
-  it("are refused for addresses and fields that are not allowed, and with them the message", async () => {
+  it("are refused for private addresses and invalid fields, together with the message", async () => {
     await using one = await kitchen();
     const wrong: readonly [Partial<TaskPushNotificationConfig>, RegExp][] = [
       [{ url: "http://169.254.169.254/latest" }, /not public/],
@@ -320,7 +320,7 @@ describe("push notifications over A2A", () => {
     }
   });
 
-  it("become dead letters without secrets at a redirect; a redrive sends only what is missing", async () => {
+  it("become dead letters without secrets at a redirect; a redrive sends only missing notifications", async () => {
     await using one = await kitchen();
     const { id: taskId } = taskIn(await one.client.sendMessage(sent(config({ id: "a" }))));
     const moved = config({ taskId, id: "b", url: site.url("/moved") });
@@ -361,7 +361,7 @@ describe("push notifications over A2A", () => {
     expect(posted().id).to.equal(id);
   });
 
-  it("ask for input", async () => {
+  it("request input", async () => {
     const meal = new Task({
       description: "Prepare {context}",
       handler: () => "salty soup",

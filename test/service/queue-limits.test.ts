@@ -107,7 +107,7 @@ describe("the limits of a queue", () => {
     }
   });
 
-  it("are refused where they are invalid, also in a program", async () => {
+  it("are refused if they are invalid, also in a program", async () => {
     await using kitchen = new Ensemble({
       name: "kitchen",
       shareTasks: { cook: handlerTask(() => "") },

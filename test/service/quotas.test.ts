@@ -108,7 +108,7 @@ describe("the quota of a caller", () => {
     expect((await post(service)).status).to.equal(202);
   });
 
-  it("leaves to a run what is left of its tokens", async () => {
+  it("grants the remaining tokens to a run", async () => {
     await using one = kitchen().ensemble;
     const quota = { windowMs: HOUR * 24_000, maxTokens: 20_000 };
     const service = await served(one, { callers: { shop: { token: SHOP, quota } } });
@@ -145,7 +145,7 @@ describe("the quota of a caller", () => {
     expect(await quotas.admit("shop")).not.to.have.property("problem");
   });
 
-  it("is counted for all instances by a backend that counts", async () => {
+  it("is counted for all instances by a backend that supports this", async () => {
     const memory = NetworkBackend.inMemory();
     const accounts = new Map<string, LocalBudgetAccount>();
     const budgetAccounts = {
@@ -203,7 +203,7 @@ describe("the quota of a caller", () => {
     expect(await get(service, "/api/usage", HOTEL)).to.include({ error: "NO_QUOTA" });
   });
 
-  it("is refused where it limits nothing, or a cost without prices", async () => {
+  it("is refused if it limits nothing, or a cost without prices", async () => {
     const free = new Ensemble({ name: "free", shareTasks: { cook: Task.of("Cook {context}") } });
     await using _ = free;
     const start = (quota: StartOptions["quota"]) =>

@@ -27,7 +27,7 @@ function serving(options: Partial<EnsembleOptions>): Ensemble {
 }
 
 describe("the response of a service", () => {
-  it("has the usage of the run, added up by model, with costs", async () => {
+  it("contains the usage of the run, added up by model, with costs", async () => {
     const backend = NetworkBackend.inMemory();
     const first = Task.of("Cook {context}");
     await using kitchen = serving({
@@ -52,7 +52,7 @@ describe("the response of a service", () => {
     ]);
   });
 
-  it("is delayed by one rate limit for everything that the ensemble shares", async () => {
+  it("is delayed by one rate limit for all shared tasks and tools", async () => {
     const backend = NetworkBackend.inMemory();
     await using kitchen = serving({
       model: countingModel(),
@@ -86,7 +86,7 @@ describe("the response of a service", () => {
     expect(priced.error).to.contain("has no prices");
   });
 
-  it("is FAILED BUDGET where the ensemble's own budget of a run is used up", async () => {
+  it("is FAILED BUDGET if the ensemble's own budget of a run is used up", async () => {
     const backend = NetworkBackend.inMemory();
     const model = countingModel();
     const cook = Task.of("Cook {context}");
@@ -100,7 +100,7 @@ describe("the response of a service", () => {
       expect(await ask(backend, one)).to.include({ status: "FAILED", reason: "BUDGET" });
   });
 
-  it("is FAILED after the time limit of what is shared", async () => {
+  it("is FAILED after the time limit of the shared task", async () => {
     const backend = NetworkBackend.inMemory();
     const stuck = handlerTask(({ signal }) => aborted(signal));
     await using kitchen = serving({ shareTasks: { stuck: { task: stuck, timeoutMs: 20 } } });
@@ -110,7 +110,7 @@ describe("the response of a service", () => {
     expect(response.error).to.contain("20");
   });
 
-  it("is kept as long as what is shared requests, else as long as the service does", async () => {
+  it("is kept as long as the shared task requests, else as long as the service sets", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const task = handlerTask(() => "soup");
@@ -144,7 +144,7 @@ describe("the response of a service", () => {
     expect(JSON.stringify(response)).not.to.contain("hunter2");
   });
 
-  it("is cut where it is too large: the text to whole characters, without the value", () => {
+  it("is cut if it is too large: the text to complete characters, without the value", () => {
     const response = {
       v: 1,
       requestId: "r",
@@ -163,7 +163,7 @@ describe("the response of a service", () => {
     }
   });
 
-  it("is kept cut, with a warning, where a task returns 40 MB", async () => {
+  it("is kept cut, with a warning, if a task returns 40 MB", async () => {
     const backend = NetworkBackend.inMemory();
     const log = eventLog();
     const print = handlerTask(() => "x".repeat(40_000_000));
@@ -175,7 +175,7 @@ describe("the response of a service", () => {
     expect(log.shown().filter((one) => one.includes("was cut"))).to.have.lengthOf(1);
   });
 
-  it("stays within the limit where the error, the usage or the parsed value is too long", () => {
+  it("stays within the limit if the error, the usage or the parsed value is too long", () => {
     const short = { v: 1, requestId: "r", status: "FAILED", durationMs: 1 } as const;
     const used = { source: "kitchen", provider: "p", modelId: "m", inputTokens: 1 };
     const few = [used];
@@ -214,7 +214,7 @@ describe("the response of a service", () => {
     }
   });
 
-  it("answers a repeated id with the kept result, and refuses other content", async () => {
+  it("is returned again for a repeated id, and refused for other content", async () => {
     const backend = NetworkBackend.inMemory();
     let calls = 0;
     await using kitchen = serving({ shareTasks: { count: handlerTask(() => String(++calls)) } });
@@ -285,7 +285,7 @@ describe("the response of a service", () => {
     expect(contexts).to.deep.equal([traceContext]);
   });
 
-  it("is reported to listeners, and a listener that fails changes nothing", async () => {
+  it("is reported to listeners, and a failing listener has no effect", async () => {
     const backend = NetworkBackend.inMemory();
     const log = eventLog();
     await using kitchen = serving({ shareTasks: { echo: handlerTask(() => "soup") } });

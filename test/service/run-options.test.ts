@@ -7,7 +7,7 @@ describe("the options of the run of a request", () => {
   const options = (fields: object, currency?: string): object =>
     requestRunOptions({ requestId: "r", from: "a", ...fields } as never, { ...run, currency });
 
-  it("have no more than the request asks for", () => {
+  it("contain only the requested options", () => {
     expect(options({})).to.not.have.any.keys("timeoutMs", "priority", "bindings");
     expect(options({ priority: 1, budget: {} })).to.include({ priority: 1 });
     expect(options({ budget: {} })).to.not.have.property("bindings");
@@ -17,7 +17,7 @@ describe("the options of the run of a request", () => {
       .that.is.a("function");
   });
 
-  it("are refused for a budget that can't be kept", () => {
+  it("are refused for an unsupported budget", () => {
     expect(() => options({ budget: { maxCost: 1 } })).to.throw(
       ValidationError,
       "The budget limits the cost, but this ensemble has no prices",

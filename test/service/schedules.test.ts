@@ -83,7 +83,7 @@ describe("a schedule", () => {
     ]);
   });
 
-  it("fires at the latest time after the machine has slept", async () => {
+  it("fires at the latest time after a suspension of the machine", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const { fired, end } = await replica({ clock, backend, schedule: {} });
@@ -111,7 +111,7 @@ describe("a schedule", () => {
     }
   });
 
-  it("catches up with the last missed time where it is to, once for all replicas", async () => {
+  it("runs the last missed time with the option, once for all replicas", async () => {
     const clock = new SteppingClock("2026-01-01T05:30:00Z");
     const backend = NetworkBackend.inMemory({ clock });
     const first = await replica({ clock, backend, schedule: { catchUp: "last" } });
@@ -141,7 +141,7 @@ describe("a schedule", () => {
     await end();
   });
 
-  it("tries again while the queue is away, until the next planned time", async () => {
+  it("tries again while the queue is unavailable, until the next planned time", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     let isAway = true;
@@ -158,7 +158,7 @@ describe("a schedule", () => {
     await end();
   });
 
-  it("is refused where it can't be read, before the service starts", async () => {
+  it("is refused if it can't be read, before the service starts", async () => {
     const shareTasks = { report: tick };
     const base = { name: "s", schedule: Schedule.every(1_000), task: "report" };
     for (const wrong of [

@@ -151,7 +151,7 @@ describe("an ensemble whose tasks are spread", () => {
     expect((await journal.list()).runs.map(({ runId }) => runId)).to.deep.equal(["r"]);
   });
 
-  it("repeats no unit whose process ended after it stored the result and before it acknowledged", async () => {
+  it("repeats no unit whose process ended between the result and its acknowledgement", async () => {
     const { model, calls } = countingModel();
     await using ensemble = spreadEnsemble(model, Journal.inMemory());
     const inner = NetworkBackend.inMemory();
@@ -211,7 +211,7 @@ describe("an ensemble whose tasks are spread", () => {
     expect(judged).to.equal(ITEMS + 1);
   });
 
-  it("counts the units in the budget of the run, and ends the run where it is used up", async () => {
+  it("counts the units in the budget of the run, and ends the run when it is used up", async () => {
     const { model, calls } = countingModel();
     const journal = Journal.inMemory();
     const { plugin, opened } = sharedAccounts();
@@ -248,7 +248,7 @@ describe("an ensemble whose tasks are spread", () => {
     ]);
   });
 
-  it("does tasks with a context, a handler or memory in the run itself", async () => {
+  it("executes tasks with a context, a handler or memory in the run itself", async () => {
     const { model } = countingModel();
     await using ensemble = spreadEnsemble(
       model,

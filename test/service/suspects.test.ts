@@ -56,7 +56,7 @@ describe("a request that may have ended the processes of earlier deliveries", ()
     expect(together).to.deep.equal(["a", "a+b", "c", "suspect"]);
   });
 
-  it("leaves all innocent requests alone where two of eighty end their process", async () => {
+  it("executes all other requests if two of eighty end their process", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });
     const request = requests();

@@ -91,7 +91,7 @@ describe("the delivery of results by webhook", () => {
     expect(webhookProblem(headers, seen?.body ?? "", judged)).to.equal(undefined);
   });
 
-  it("posts failures and rejections too", async () => {
+  it("posts failures and rejections", async () => {
     await using one = await kitchen();
     const send = requests(hooked());
     for (const request of [send("burn"), send("cook", { path: ["kitchen"] })]) {
@@ -104,7 +104,7 @@ describe("the delivery of results by webhook", () => {
     ]);
   });
 
-  it("repeats while the webhook fails, then makes a dead letter; a redrive posts again", async () => {
+  it("repeats while the webhook fails, then creates a dead letter; a redrive posts again", async () => {
     const clock = new SteppingClock();
     const options = { plugins: [clock.plugin()] };
     await using one = await kitchen({ webhooks: webhooks({ maxAttempts: 3 }) }, options);
@@ -160,7 +160,7 @@ describe("the delivery of results by webhook", () => {
     expect(one.executed).to.deep.equal([]);
   });
 
-  it("posts that a request was cancelled", async () => {
+  it("posts the cancellation of a request", async () => {
     await using one = await kitchen();
     const request = requests(hooked())("wait");
     await one.backend.queue.enqueue("kitchen", request);
@@ -171,7 +171,7 @@ describe("the delivery of results by webhook", () => {
     expect(posted()[0]).to.include({ status: "CANCELLED", error: "no hunger" });
   });
 
-  it("leaves the delivery to the next instance where the service stops meanwhile", async () => {
+  it("passes the delivery to the next instance if the service stops in the meantime", async () => {
     const backend = NetworkBackend.inMemory();
     const first = await kitchen({ backend, webhooks: webhooks({ maxAttempts: 100 }) });
     status = 503;
@@ -187,7 +187,7 @@ describe("the delivery of results by webhook", () => {
     expect([first.executed, next.executed]).to.deep.equal([["cook"], []]);
   });
 
-  it("warns where the failure of a dead letter does not reach its webhook", async () => {
+  it("warns if the failure of a dead letter does not reach its webhook", async () => {
     const backend = NetworkBackend.inMemory();
     status = 400;
     const request = requests(hooked())("cook");
@@ -202,7 +202,7 @@ describe("the delivery of results by webhook", () => {
     expect(posted()[0]).to.include({ status: "FAILED", reason: "POISON" });
   });
 
-  it("is refused by a service without webhooks, and offered over HTTP by one with them", async () => {
+  it("is refused by a service without webhooks, and offered over HTTP by a service with webhooks", async () => {
     const posting = async (service: Pick<Service, "url">): Promise<number> => {
       const body = JSON.stringify({ task: "cook", ...hooked() });
       const headers = { "content-type": "application/json" };
@@ -241,7 +241,7 @@ describe("results that a store refuses", () => {
   };
   const cook = handlerTask(() => "soup");
 
-  it("become failures and dead letters, instead of attempts without end", async () => {
+  it("become failures and dead letters, instead of endless attempts", async () => {
     const backend = refusing(({ status }) =>
       status === "COMPLETED" ? new NetworkError("too large", { isPermanent: true }) : undefined,
     );

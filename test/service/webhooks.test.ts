@@ -77,7 +77,7 @@ describe("webhook()", () => {
     expect(await shop.result("d-1")).to.include({ status: "COMPLETED", result: "packed 7" });
   });
 
-  it("executes a message once that comes again within five minutes", async () => {
+  it("executes a message once if it is repeated within five minutes", async () => {
     await using shop = await packing();
     const at = new Date(Date.now() - 240_000);
     for (const status of ["ACCEPTED", "DUPLICATE", "DUPLICATE"])
@@ -89,7 +89,7 @@ describe("webhook()", () => {
     expect([other.status, other.json["error"]]).to.deep.equal([409, "CONFLICT"]);
   });
 
-  it("refuses what is not signed, signed otherwise, or older than five minutes", async () => {
+  it("refuses messages without a signature, with another signature, or older than five minutes", async () => {
     await using shop = await packing();
     const hourAgo = new Date(Date.now() - 3_600_000);
     const refused: readonly (readonly [Message, number, string])[] = [
@@ -116,7 +116,7 @@ describe("webhook()", () => {
     expect(changed.status).to.equal(202);
   });
 
-  it("refuses a body above the limit before it verifies it", async () => {
+  it("refuses a body above the limit before it verifies the signature", async () => {
     await using shop = await packing({ maxMessageBytes: 100 });
     const { status, json } = await send(shop.service, { body: `{"a":"${"x".repeat(100)}"}` });
     expect([status, json["error"]]).to.deep.equal([413, "BODY_TOO_LARGE"]);
@@ -139,7 +139,7 @@ describe("webhook()", () => {
     await stopped;
   });
 
-  it("answers 429 if too many wait, and 503 while the storage is away", async () => {
+  it("answers 429 if too many requests wait, and 503 while the storage is unavailable", async () => {
     const backend = NetworkBackend.inMemory();
     let isAway = false;
     const queue = changedQueue(backend.queue, {
@@ -284,7 +284,7 @@ describe("the ingress of a service", () => {
     expect(process.listenerCount("SIGTERM")).to.equal(before);
   });
 
-  it("ends the start where it can't be opened, and those that were opened before", async () => {
+  it("ends the start if it can't be opened, and closes those that were opened before", async () => {
     const ended: string[] = [];
     const log = eventLog();
     const error = await started(

@@ -57,7 +57,7 @@ describe("connections in tests", () => {
     expect(stdout.trim()).to.equal("ERR_TEST_NETWORK");
   });
 
-  it("are made to loopback, by number and by name", async () => {
+  it("are permitted to loopback, by number and by name", async () => {
     const site = await LoopbackSite.start({ "/": page("here") });
     try {
       expect(await (await fetch(site.url("/"))).text()).to.equal("here");

@@ -109,7 +109,7 @@ describe("text of files", () => {
     expect(isText("\xc3")).to.equal(false);
   });
 
-  it("may end within a character where only its start is read", () =>
+  it("may end within a character if only its start is read", () =>
     expect(isUtf8Text(bytes("a\xc3"), { isWhole: false })).to.equal(true));
 });
 

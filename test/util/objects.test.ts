@@ -14,7 +14,7 @@ import {
 const VALUES = [undefined, null, true, 7, "text", [1], () => 1, { a: 1 }] as const;
 
 describe("guards of unknown values", () => {
-  it("isObject accepts objects with fields alone", () => {
+  it("isObject accepts only objects with fields", () => {
     expect(VALUES.filter(isObject)).to.deep.equal([{ a: 1 }]);
     expect(isObject(Object.create(null))).to.equal(true);
   });
@@ -25,7 +25,7 @@ describe("guards of unknown values", () => {
     expect([...VALUES, { then: 1 }].filter(isThenable)).to.deep.equal([]);
   });
 
-  it("asFields, asList, asText and asCount return the value where it is of the kind", () => {
+  it("asFields, asList, asText and asCount return the value if it has the type", () => {
     expect([asFields({ a: 1 }), asFields([1]), asFields(null)]).to.deep.equal([
       { a: 1 },
       undefined,

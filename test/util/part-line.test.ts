@@ -13,7 +13,7 @@ describe("the line of a file", () => {
   ] as const)
     it(`is ${line}`, () => expect(partLine(part)).to.equal(line));
 
-  it("is read from JSON, where anything may be wrong", () => {
+  it("is read from JSON, in which any field may be invalid", () => {
     expect(
       partLines([
         { type: "image", bytes: "x", name: 1, mediaType: null },

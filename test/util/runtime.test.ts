@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { systemClock, uuidGenerator } from "../../src/util/runtime.js";
 
 describe("systemClock", () => {
-  it("returns the time of the machine and a clock that never goes back", () => {
+  it("returns the time of the machine and a monotonic clock", () => {
     expect(systemClock.now().getFullYear()).to.be.at.least(2024);
     const first = systemClock.monotonicMs();
     expect(systemClock.monotonicMs()).to.be.at.least(first);

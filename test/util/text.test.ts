@@ -60,7 +60,7 @@ describe("text contained in a section", () => {
     expect(escapeSection("\u200b---\r\n \t##Task")).to.equal("\\\u200b---\r\n\\ \t##Task");
   });
 
-  it("leaves ordinary texts byte for byte", () => {
+  it("keeps ordinary texts unchanged", () => {
     const ordinary = [
       "",
       "# Title\n\n### Part\n- one\n- two\n-- said she --\n--- not alone ---",
@@ -72,14 +72,14 @@ describe("text contained in a section", () => {
     for (const text of ordinary) expect(escapeSection(text)).to.equal(text);
   });
 
-  it("is quick with long lines", () => {
+  it("processes long lines quickly", () => {
     const text = `${"- ".repeat(500_000)}\n${" ".repeat(500_000)}x\n${"-".repeat(500_000)}`;
     expect(escapeSection(text)).to.have.length(text.length + 2);
   });
 });
 
 describe("text contained in a part of a section", () => {
-  it("never has the heading of another part either, and keeps other lines unchanged", () => {
+  it("never contains the heading of another part, and keeps other lines unchanged", () => {
     fc.assert(
       fc.property(hostile, (text) => {
         for (const line of seenLines(escapePart(text))) {
@@ -130,7 +130,7 @@ describe("textOf", () => {
 });
 
 describe("cutText", () => {
-  it("marks a text that is longer, and cuts no character in two", () => {
+  it("marks a text that is longer, and splits no character", () => {
     expect(cutText("abc", 3, "...")).to.equal("abc");
     expect(cutText("abcd", 3, "...")).to.equal("abc...");
     expect(cutText("a👍b", 2, "…")).to.equal("a…");

@@ -85,7 +85,7 @@ function expectState(account: BudgetAccount, used: BudgetAmount, held: BudgetAmo
 }
 
 function amountSuite(use: UseAccounts): void {
-  it("reserves up to a limit and nothing beyond it", () =>
+  it("reserves up to the limit and nothing beyond it", () =>
     use(async ({ accounts }) => {
       const account = await openAccountIn(accounts, { maxTokens: 100 });
       await reserved(account, amountOf(60, 3));
@@ -93,13 +93,13 @@ function amountSuite(use: UseAccounts): void {
       await reserved(account, amountOf(40, 0.25));
       expectState(account, amountOf(0), amountOf(100, 3.25));
     }));
-  it("refuses where the cost alone does not fit, and reserves nothing then", () =>
+  it("refuses a reservation whose cost alone exceeds the limit, and reserves nothing", () =>
     use(async ({ accounts }) => {
       const account = await openAccountIn(accounts, { maxTokens: 100, maxCost: 1 });
       await refused(account, amountOf(10, 1.25));
       await reserved(account, amountOf(100, 1));
     }));
-  it("has no limit where none is given", () =>
+  it("sets no limit if none is given", () =>
     use(async ({ accounts }) => {
       const account = await openAccountIn(accounts);
       await reserved(account, amountOf(1_000_000_000, 1_000_000));
@@ -107,7 +107,7 @@ function amountSuite(use: UseAccounts): void {
 }
 
 function settlementSuite(use: UseAccounts): void {
-  it("counts what was used in the place of what was reserved", () =>
+  it("counts the actual usage in place of the reservation", () =>
     use(async ({ accounts }) => {
       const account = await openAccountIn(accounts, { maxTokens: 100 });
       const first = await reserved(account, amountOf(100, 2));
@@ -116,7 +116,7 @@ function settlementSuite(use: UseAccounts): void {
       await refused(account, amountOf(71));
       await reserved(account, amountOf(70));
     }));
-  it("counts more than was reserved, and refuses everything then", () =>
+  it("counts usage above the reservation, and then refuses every reservation", () =>
     use(async ({ accounts }) => {
       const account = await openAccountIn(accounts, { maxTokens: 100 });
       await (await reserved(account, amountOf(10))).settle(amountOf(130));
@@ -136,7 +136,7 @@ function settlementSuite(use: UseAccounts): void {
 }
 
 function openingSuite(use: UseAccounts): void {
-  it("begins with what earlier executions used", () =>
+  it("begins with the usage of earlier executions", () =>
     use(async ({ accounts }) => {
       const account = await openAccountIn(accounts, {
         maxTokens: 100,
@@ -155,7 +155,7 @@ function openingSuite(use: UseAccounts): void {
       await reserved(first, amountOf(100));
       await reserved(second, amountOf(100));
     }));
-  it("reserves no more than the limit for many at the same moment", () =>
+  it("reserves no more than the limit for many concurrent requests", () =>
     use(async ({ accounts }) => {
       const account = await openAccountIn(accounts, { maxTokens: 100 });
       const asks = Array.from({ length: 20 }, async () => account.reserve(amountOf(10)));
@@ -165,7 +165,7 @@ function openingSuite(use: UseAccounts): void {
 }
 
 function sharedSuite(use: UseAccounts): void {
-  it("shows with a refusal what other processes have used and reserved", () =>
+  it("includes the usage and reservations of other processes in a refusal", () =>
     use(async (subject) => {
       const { here, there } = await pairOf(subject, { maxTokens: 100 });
       await (await reserved(here, amountOf(50))).settle(amountOf(30));
@@ -174,7 +174,7 @@ function sharedSuite(use: UseAccounts): void {
       expectState(there, amountOf(30), amountOf(20));
       await reserved(there, amountOf(50));
     }));
-  it("shows with a refresh what other processes have used and reserved", () =>
+  it("includes the usage and reservations of other processes in a refresh", () =>
     use(async (subject) => {
       const { here, there } = await pairOf(subject, { maxTokens: 100 });
       const first = await reserved(here, amountOf(50, 0.5));
@@ -184,7 +184,7 @@ function sharedSuite(use: UseAccounts): void {
       await sharedOf(there).refresh();
       expectState(there, amountOf(30, 0.25), amountOf(0));
     }));
-  it("gives the last part to one of two processes that ask at the same moment", () =>
+  it("grants the last part to only one of two processes that request it at once", () =>
     use(async (subject) => {
       const { here, there } = await pairOf(subject, { maxTokens: 100 });
       await reserved(here, amountOf(40));
@@ -202,7 +202,7 @@ function sharedSuite(use: UseAccounts): void {
       const more = await openAccountIn(other, { earlier: amountOf(40, 0.75) });
       expectState(more, amountOf(50, 0.75), amountOf(0));
     }));
-  it("gives back what a process that has died reserved, and keeps what is renewed", () =>
+  it("releases the reservations of a dead process, and keeps renewed ones", () =>
     use(async (subject) => {
       const { here, there } = await pairOf(subject, { maxTokens: 100 });
       const { leaseMs } = sharedOf(here);

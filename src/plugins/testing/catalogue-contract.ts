@@ -45,7 +45,7 @@ async function instancesIn(catalogue: Catalogue): Promise<readonly string[]> {
 }
 
 function catalogueSuite(use: UseCatalogue, ttlMs: number): void {
-  it("shows each announced instance to each client, whole", () =>
+  it("returns each announced instance completely to each client", () =>
     use(async ({ catalogue, other }) => {
       assert.deepEqual(await instancesIn(other), []);
       const entry = announcedEntry("kitchen", "a", {
@@ -68,7 +68,7 @@ function catalogueSuite(use: UseCatalogue, ttlMs: number): void {
         [0],
       );
     }));
-  it("removes an instance that is withdrawn, and no other", () =>
+  it("removes only the instance that is withdrawn", () =>
     use(async ({ catalogue, other }) => {
       await catalogue.announce(announcedEntry("kitchen", "a"), LONG_MS);
       await catalogue.announce(announcedEntry("kitchen", "b"), LONG_MS);
@@ -76,14 +76,14 @@ function catalogueSuite(use: UseCatalogue, ttlMs: number): void {
       await other.withdraw("kitchen", "unknown");
       assert.deepEqual(await instancesIn(catalogue), ["kitchen/b"]);
     }));
-  it("removes an entry whose time is over", () =>
+  it("removes an expired entry", () =>
     use(async ({ catalogue, other }) => {
       await catalogue.announce(announcedEntry("kitchen", "short"), ttlMs);
       await catalogue.announce(announcedEntry("kitchen", "long"), LONG_MS);
       await delay(2 * ttlMs);
       assert.deepEqual(await instancesIn(other), ["kitchen/long"]);
     }));
-  it("distinguishes names that look alike when they are joined", () =>
+  it("distinguishes names that are equal when joined", () =>
     use(async ({ catalogue, other }) => {
       for (const [ensemble, instance] of [
         ["a", "b.c"],

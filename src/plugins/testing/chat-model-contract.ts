@@ -136,10 +136,10 @@ function sameCalls(actual: readonly ToolCall[] | undefined, expected: readonly T
 }
 
 function textSuite(use: Use): void {
-  it("passes its own check, where it has one", () =>
+  it("passes its own check, if it has one", () =>
     use(textAnswer("Hello"), async ({ model }) => model.check?.()));
 
-  it("answers with the text", () =>
+  it("returns the text", () =>
     use(textAnswer("Hello"), async (subject) => {
       const response = await subject.model.chat(HELLO);
       assert.equal(response.message.role, "assistant");
@@ -148,7 +148,7 @@ function textSuite(use: Use): void {
       assert.equal((response.message.toolCalls ?? []).length, 0);
       assertSent(subject, "Say hello");
     }));
-  it("keeps unicode, quotes and line breaks both ways", () =>
+  it("keeps Unicode, quotes and line breaks in both directions", () =>
     use(textAnswer(UNICODE), async (subject) => {
       const response = await subject.model.chat({
         messages: [
@@ -179,7 +179,7 @@ function usageSuite(use: Use, supports: ChatModelContractSupport): void {
       assert.equal(usage?.outputTokens, 7);
     }));
   if (supports.missingUsage === false) return;
-  it("leaves out the usage when none was reported", () =>
+  it("omits the usage if none was reported", () =>
     use(textAnswer("Hello"), async ({ model }) => {
       const { usage } = await model.chat(HELLO);
       assert.equal(usage?.inputTokens, undefined);
@@ -221,7 +221,7 @@ function toolSuite(use: Use): void {
 }
 
 function streamSuite(use: Use): void {
-  it("streams the text that the whole answer has", () =>
+  it("streams the same text as the complete answer", () =>
     use(textAnswer(UNICODE, { usage: { inputTokens: 3, outputTokens: 4 } }), async ({ model }) => {
       const chunks = await collect(streaming(model).stream(HELLO));
       const response = finalResponse(chunks);
@@ -234,7 +234,7 @@ function streamSuite(use: Use): void {
       assert.equal(response.usage?.inputTokens, 3);
       assert.equal(response.usage?.outputTokens, 4);
     }));
-  it("streams the tool calls that the whole answer has", () =>
+  it("streams the same tool calls as the complete answer", () =>
     use(textAnswer("", { toolCalls: CALLS }), async ({ model }) => {
       const chunks = await collect(streaming(model).stream(WITH_TOOLS));
       const response = finalResponse(chunks);
@@ -250,7 +250,7 @@ function streamSuite(use: Use): void {
       sameCalls(response.message.toolCalls, CALLS);
       assert.equal(response.finishReason, "tool_calls");
     }));
-  it("rejects a stream as it rejects a call", () =>
+  it("rejects a stream with the same error as a call", () =>
     use({ kind: "error", status: 503, message: "overloaded" }, async ({ model }) => {
       const error = await rejection(collect(streaming(model).stream(HELLO)));
       assert.ok(ModelCallError.isInstance(error));
@@ -260,7 +260,7 @@ function streamSuite(use: Use): void {
 
 function requestSuite(use: Use, supports: ChatModelContractSupport): void {
   if (supports.structuredOutput !== false) {
-    it("asks for JSON of a schema", () =>
+    it("requests JSON that matches a schema", () =>
       use(textAnswer('{"city":"Bern"}'), async (subject) => {
         assert.equal(subject.model.capabilities?.structuredOutput, true);
         const response = await subject.model.chat({
@@ -327,17 +327,17 @@ function abortSuite(use: Use, supports: ChatModelContractSupport): void {
       );
     }));
   if (supports.hang !== false) {
-    it("ends at once when aborted right after the call", () =>
+    it("ends immediately when aborted right after the call", () =>
       use({ kind: "hang" }, ({ model }) =>
         assertAborts((signal) => model.chat(HELLO, { signal }), 0),
       ));
-    it("ends at once when aborted while waiting", () =>
+    it("ends immediately when aborted while waiting", () =>
       use({ kind: "hang" }, ({ model }) =>
         assertAborts((signal) => model.chat(HELLO, { signal }), UNDER_WAY_MS),
       ));
   }
   if (supports.streaming === false) return;
-  it("rejects a stream with the signal's reason when aborted before it", () =>
+  it("rejects a stream with the signal's reason when aborted before the stream", () =>
     use(textAnswer("Hello"), async ({ model }) => {
       const reason = new Error("too late");
       assert.equal(
@@ -348,13 +348,13 @@ function abortSuite(use: Use, supports: ChatModelContractSupport): void {
       );
     }));
   if (supports.hang !== false) {
-    it("ends at once when aborted before a stream begins", () =>
+    it("ends immediately when aborted before a stream begins", () =>
       use({ kind: "hang" }, ({ model }) =>
         assertAborts((signal) => collect(streaming(model).stream(HELLO, { signal })), UNDER_WAY_MS),
       ));
   }
   if (supports.stall === false) return;
-  it("ends at once when aborted in a stream", () =>
+  it("ends immediately when aborted during a stream", () =>
     use({ kind: "stall", text: "Once upon a time" }, ({ model }) =>
       assertAborts((signal) => collect(streaming(model).stream(HELLO, { signal })), UNDER_WAY_MS),
     ));

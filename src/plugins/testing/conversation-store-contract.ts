@@ -45,13 +45,13 @@ const IDS = [
 ];
 
 function contentSuite(use: UseStore): void {
-  it("has nothing of an unknown thread", () =>
+  it("returns no data of an unknown thread", () =>
     use(async (store) => {
       assert.equal(await store.open("nobody"), undefined);
       assert.deepEqual(await store.read("nobody", { limit: 3 }), []);
       assert.equal(await store.delete("nobody"), false);
     }));
-  it("returns turns as they were added, as copies", () =>
+  it("returns copies of the stored turns", () =>
     use(async (store) => {
       const turn = storedTurn(0, "A line \u2028, \0 and \ud800 \u{1F980} ' \\ \"");
       await store.append("t", { expectedVersion: 0, turns: [turn] });
@@ -60,7 +60,7 @@ function contentSuite(use: UseStore): void {
       (first as { status: string }).status = "failed";
       assert.deepEqual(await store.read("t", { limit: 1 }), [turn]);
     }));
-  it("keeps the head of a thread next to its turns", () =>
+  it("stores the head of a thread next to its turns", () =>
     use(async (store) => {
       const created = await store.append("t", {
         expectedVersion: 0,
@@ -83,7 +83,7 @@ function contentSuite(use: UseStore): void {
 }
 
 function idSuite(use: UseStore): void {
-  it("keeps threads apart, whatever their ids", () =>
+  it("keeps threads with any ids separate", () =>
     use(async (store) => {
       for (const id of IDS)
         await store.append(id, { expectedVersion: 0, turns: [storedTurn(0, `of ${id}`)] });
@@ -95,7 +95,7 @@ function idSuite(use: UseStore): void {
       assert.equal(await store.open("a/b"), undefined);
       assert.deepEqual(await textsIn(store, "A/B"), ["of A/B"]);
     }));
-  it("refuses ids and changes that make no sense", () =>
+  it("refuses invalid ids and invalid changes", () =>
     use(async (store) => {
       await fill(store, "t", 2);
       for (const id of ["", "a\nb", "x".repeat(257), "\ud800"])
@@ -118,7 +118,7 @@ function idSuite(use: UseStore): void {
 }
 
 function changeSuite(use: UseStore): void {
-  it("refuses a change that is based on another version, and changes nothing", () =>
+  it("refuses a change that expects another version, and changes nothing", () =>
     use(async (store) => {
       await fill(store, "t", 2);
       for (const [id, expectedVersion] of [
@@ -135,7 +135,7 @@ function changeSuite(use: UseStore): void {
       assert.deepEqual(await textsIn(store, "t"), ["turn 0", "turn 1"]);
       assert.equal(await store.open("new"), undefined);
     }));
-  it("reads the last turns, and those before a number", () =>
+  it("reads the last turns, and the last turns before a number", () =>
     use(async (store) => {
       await fill(store, "t", 7);
       const numbers = async (limit: number, before?: number): Promise<readonly number[]> =>
@@ -147,7 +147,7 @@ function changeSuite(use: UseStore): void {
       assert.deepEqual(await numbers(5, 0), []);
       assert.deepEqual(await numbers(1, 100), [6]);
     }));
-  it("replaces turns in one step, again and again", () =>
+  it("replaces turns in one step, also repeatedly", () =>
     use(async (store) => {
       await fill(store, "t", 4);
       const turns = [storedTurn(2, "new 2"), storedTurn(3, "new 3"), storedTurn(4, "new 4")];
@@ -170,7 +170,7 @@ function changeSuite(use: UseStore): void {
 }
 
 function removalSuite(use: UseStore): void {
-  it("removes a summary of turns that are removed", () =>
+  it("removes a summary when its turns are removed", () =>
     use(async (store) => {
       await fill(store, "t", 3);
       const summary = { upTo: 1, text: "s", at: "2026-01-01T00:00:00.000Z" };
@@ -179,7 +179,7 @@ function removalSuite(use: UseStore): void {
       await store.append("t", { expectedVersion: 5, keep: 1 });
       assert.equal((await store.open("t"))?.summary, undefined);
     }));
-  it("begins a deleted thread again", () =>
+  it("starts a deleted thread again", () =>
     use(async (store) => {
       await fill(store, "t", 3);
       assert.equal(await store.delete("t"), true);
@@ -216,7 +216,7 @@ export function conversationStoreContract(name: string, o: ConversationStoreCont
     writersSuite(use, o.turns ?? 1_000);
     if (o.locks !== false) threadLockSuite(use);
     if (o.reopens !== true) return;
-    it("has its threads when it is opened again", () =>
+    it("returns its threads after it was opened again", () =>
       use(async (store, { reopen }) => {
         await fill(store, "t", 3);
         const head = await store.open("t");

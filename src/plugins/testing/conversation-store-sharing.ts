@@ -11,7 +11,7 @@ const THREADS = ["x", "y", "z"];
 
 /** Tests of owners and of paged lists. */
 export function threadListSuite(use: UseThreads): void {
-  it("lists all threads in parts, the last changed first", () =>
+  it("lists all threads in pages, the last changed first", () =>
     use(async (store) => {
       for (let i = 0; i < 7; i++) await fill(store, `t${i}`, 1);
       const found: ThreadHead[] = [];
@@ -59,7 +59,7 @@ export function threadListSuite(use: UseThreads): void {
       await store.delete("a");
       assert.deepEqual(await threadIdsOf("ada"), ["c"]);
     }));
-  it("refuses a limit out of range, and what is no place in a list", () =>
+  it("refuses a limit out of range and an invalid cursor", () =>
     use(async (store) => {
       for (const query of [{ limit: 0 }, { limit: 101 }, { after: "nonsense" }])
         assert.ok(
@@ -71,7 +71,7 @@ export function threadListSuite(use: UseThreads): void {
 
 /** Tests of several writers of the same threads. */
 export function writersSuite(use: UseThreads, turns: number): void {
-  it(`loses nothing of ${turns} turns that ${WRITERS} writers add at once`, async function () {
+  it(`keeps all of ${turns} turns that ${WRITERS} writers add concurrently`, async function () {
     this.timeout(120_000);
     await use(async (store) => {
       const random = randomFrom(7);
@@ -138,7 +138,7 @@ export function threadLockSuite(use: UseThreads): void {
     assert.ok(store.lock !== undefined, "the store has no lock; set `locks` to false");
     return store.lock(id, { timeoutMs, signal });
   };
-  it("gives the lock of a thread in the order of the calls, and those of others at once", () =>
+  it("grants the lock of a thread in the order of the calls, and other threads' locks immediately", () =>
     use(async (store) => {
       const order: string[] = [];
       const first = await lockOf(store, "t", 0);
@@ -154,7 +154,7 @@ export function threadLockSuite(use: UseThreads): void {
       assert.deepEqual(order, ["b", "c", "d"]);
       await (await lockOf(store, "t", 0)).release();
     }));
-  it("gives up a wait when it is too long, or is aborted, and goes on with the next", () =>
+  it("ends a wait at its time limit or when aborted, and serves the next caller", () =>
     use(async (store) => {
       const first = await lockOf(store, "t", 0);
       assert.ok(ThreadBusyError.isInstance(await failureOf(lockOf(store, "t", 0))));

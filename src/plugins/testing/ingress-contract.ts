@@ -65,7 +65,7 @@ function messagesSuite(create: IngressContractOptions["create"], use: UseIngress
     assert.match(ingress.name, /^[A-Za-z0-9_-]{1,64}$/);
     assert.ok(ingress.routes !== undefined || ingress.open !== undefined);
   });
-  it("submits a message whole, with an id", () =>
+  it("submits the complete message with an id", () =>
     use(async ({ send, submitted }) => {
       const text = 'größer \u{1F980} "quoted" \\ __proto__';
       assert.equal(await send({ id: "message-1", text }), "accepted");
@@ -75,7 +75,7 @@ function messagesSuite(create: IngressContractOptions["create"], use: UseIngress
       assert.ok(first.requestId.length <= 200, "the id is longer than 200 characters");
       assert.ok(textsIn(first.work).includes(text), "the text is not in the request");
     }));
-  it("gives a message that comes again the same id and content", () =>
+  it("submits a repeated message with the same id and content", () =>
     use(async ({ send, submitted, answer }) => {
       const message = { id: "message-1", text: "again" };
       await send(message);
@@ -84,7 +84,7 @@ function messagesSuite(create: IngressContractOptions["create"], use: UseIngress
       assert.ok(submitted.length >= 1);
       for (const each of submitted) assert.deepEqual(each, submitted[0]);
     }));
-  it("gives other messages other ids, also with the same content", () =>
+  it("submits different messages with different ids, also with the same content", () =>
     use(async ({ send, submitted }) => {
       const ids = ["1", "2", "__proto__", "a/b?c#d", "x".repeat(200)];
       for (const id of ids) assert.equal(await send({ id, text: "same" }), "accepted");
@@ -93,7 +93,7 @@ function messagesSuite(create: IngressContractOptions["create"], use: UseIngress
 }
 
 function refusalsSuite(use: UseIngress): void {
-  it("asks the sender to send again later while nothing can be accepted", () =>
+  it("asks the sender to repeat a message later if the message can't be accepted now", () =>
     use(async ({ send, answer }) => {
       const failing = (error: Error) => (): never => {
         throw error;
@@ -111,7 +111,7 @@ function refusalsSuite(use: UseIngress): void {
         assert.equal(await send(message), "accepted", "the repetition");
       }
     }));
-  it("refuses a message that would be refused again", () =>
+  it("refuses permanently a message that would always fail", () =>
     use(async ({ send, answer }) => {
       const errors = [new RequestConflictError("message-1"), new ValidationError("on purpose")];
       for (const error of errors) {
@@ -121,7 +121,7 @@ function refusalsSuite(use: UseIngress): void {
         assert.equal(await send({ id: "message-1", text: "x" }), "refused", error.message);
       }
     }));
-  it("goes on after a message that was refused", () =>
+  it("accepts messages after a refused message", () =>
     use(async ({ send, answer, submitted }) => {
       answer(() => {
         throw new ValidationError("on purpose");
@@ -131,7 +131,7 @@ function refusalsSuite(use: UseIngress): void {
       assert.equal(await send({ id: "message-2", text: "right" }), "accepted");
       assert.ok(textsIn(submitted.at(-1)?.work).includes("right"));
     }));
-  it("accepts nothing after its end, and ends twice", () =>
+  it("accepts nothing after its end, and can be ended twice", () =>
     use(async ({ send, submitted, end }) => {
       await send({ id: "message-1", text: "before" });
       const before = submitted.length;

@@ -44,7 +44,7 @@ async function claimAndRenew(journal: Journal, owner: string, over: () => boolea
 }
 
 function firstClaimSuite(use: UseJournal): void {
-  it("hands out a new run with nothing in it, as its first execution", () =>
+  it("returns a new run without entries, as its first execution", () =>
     use(async ({ journal }) => {
       const start = plannedStart("r", { tags: { team: "a" }, parentRunId: "p" });
       const { runId, record, entries, epoch } = await claimRun(journal, start);
@@ -53,7 +53,7 @@ function firstClaimSuite(use: UseJournal): void {
       assert.deepEqual([executions, fruitlessExecutions, finishedTasks], [1, 0, 0]);
       assertInstant(record.startedAt);
     }));
-  it("shows a run that is executed, with its start and its owner", () =>
+  it("returns a run in progress with its start and its owner", () =>
     use(async ({ journal, other }) => {
       const start = plannedStart("r", {
         tags: { team: "a" },
@@ -81,7 +81,7 @@ function firstClaimSuite(use: UseJournal): void {
 }
 
 function rivalSuite(use: UseJournal): void {
-  it("gives a run that two ask for at once to one of them", () =>
+  it("grants a run to only one of two concurrent claims", () =>
     use(async ({ journal, other }) => {
       let failed: unknown;
       const attempts = [journal, other].map((one, n) =>
@@ -95,7 +95,7 @@ function rivalSuite(use: UseJournal): void {
       assert.ok(won !== undefined && RunInUseError.isInstance(failed), String(failed));
       assert.equal((await keptRun(journal, "r")).owner, failed.owner);
     }));
-  it("ends the wait for a run with the signal, and leaves the run to its holder", () =>
+  it("ends the wait for a run at its signal, and leaves the claim to the holder", () =>
     use(async ({ journal, other }) => {
       const claim = await claimRun(journal, "r");
       const ended = AbortSignal.abort(new Error("no longer wanted"));
@@ -111,7 +111,7 @@ function rivalSuite(use: UseJournal): void {
 }
 
 function takeoverSuite(use: UseJournal): void {
-  it("takes over the run of a process that has died, with what it had written", () =>
+  it("lets another process claim the run of a dead process, with all written entries", () =>
     use(async (scenario) => {
       const dead = await claimOfTheDead(scenario, "r", (claim) =>
         writeEntries(scenario.journal, claim, ["a", "b"]),
@@ -121,7 +121,7 @@ function takeoverSuite(use: UseJournal): void {
       assert.ok(claim.epoch > dead.epoch, `epoch ${claim.epoch} after ${dead.epoch}`);
       assert.equal((await keptRun(scenario.other, "r")).owner, "alive:2");
     }));
-  it("writes nothing for a claim that was taken over", () =>
+  it("refuses writes of a claim that another process has replaced", () =>
     use(async (scenario) => {
       const { journal, other } = scenario;
       const lost = await claimOfTheDead(scenario, "r", (claim) =>
@@ -137,7 +137,7 @@ function takeoverSuite(use: UseJournal): void {
       assert.equal((await keptRun(other, "r")).status, "running");
       assert.equal((await other.renew(claim)).state, "held");
     }));
-  it("keeps a claim that is renewed longer than its lease", () =>
+  it("keeps a claim that is renewed beyond its lease", () =>
     use(async ({ journal, other }) => {
       const claim = await claimRun(journal, "r", { leaseMs: 600 });
       for (let n = 0; n < 2; n++) {
@@ -146,7 +146,7 @@ function takeoverSuite(use: UseJournal): void {
       }
       await rejectsWith("AE_RUN_IN_USE", () => claimRun(other, "r", { leaseMs: SHORT_MS }));
     }));
-  it("counts executions in a row whose process died and left nothing", () =>
+  it("counts consecutive executions whose process died without writing an entry", () =>
     use(async (scenario) => {
       const { journal, other } = scenario;
       const crash = (work?: (claim: Claim) => Promise<unknown>): Promise<Claim> =>
@@ -167,7 +167,7 @@ function takeoverSuite(use: UseJournal): void {
 }
 
 function executionEndSuite(use: UseJournal): void {
-  it("keeps how an execution ended, and no owner", () =>
+  it("stores the result of an execution without an owner", () =>
     use(async ({ journal, other }) => {
       const claim = await claimRun(journal, "r");
       await journal.release(claim, { status: "completed", result: RESULT });
@@ -176,7 +176,7 @@ function executionEndSuite(use: UseJournal): void {
       assert.deepEqual(asJson(result), asJson(RESULT));
       assert.ok(startedAt <= updatedAt);
     }));
-  it("hands out a run again after each end, as it was kept, and with all entries", () =>
+  it("returns a run unchanged and with all entries to the next claim, for each status", () =>
     use(async ({ journal, other }) => {
       for (const [n, status] of ENDS.entries()) {
         const waitsFor = status === "waiting" ? "an answer" : undefined;
@@ -209,7 +209,7 @@ function executionEndSuite(use: UseJournal): void {
         assert.equal((await keptRun(journal, `r${n}`)).status, "running");
       }
     }));
-  it("gives up the claim with the end of the execution", () =>
+  it("releases the claim at the end of the execution", () =>
     use(async ({ journal, other }) => {
       const claim = await claimRun(journal, "r");
       await journal.release(claim, { status: "waiting", waitsFor: "an answer" });
@@ -223,7 +223,7 @@ function executionEndSuite(use: UseJournal): void {
 }
 
 function cancelSuite(use: UseJournal): void {
-  it("shows the cancellation of a run to its holder at the next renewal, until it is carried out", () =>
+  it("reports a cancellation to the holder at each renewal, until the run is cancelled", () =>
     use(async ({ journal, other }) => {
       const claim = await claimRun(journal, "r");
       assert.deepEqual(asJson(await journal.renew(claim)), { state: "held" });
@@ -240,7 +240,7 @@ function cancelSuite(use: UseJournal): void {
       await other.release(again, { status: "cancelled" });
       assert.equal((await keptRun(journal, "r")).cancelReason, undefined);
     }));
-  it("cancels a run whose execution ends without carrying out the cancellation", () =>
+  it("cancels a run whose execution ends without handling the cancellation", () =>
     use(async ({ journal, other }) => {
       for (const status of ["waiting", "interrupted"] as const) {
         const claim = await claimRun(journal, status);
@@ -252,7 +252,7 @@ function cancelSuite(use: UseJournal): void {
         assert.equal(await other.cancel(status, "again"), false);
       }
     }));
-  it("cancels a run that no process executes at once", () =>
+  it("immediately cancels a run that no process executes", () =>
     use(async (scenario) => {
       const { journal, other } = scenario;
       await journal.release(await claimRun(journal, "r"), { status: "waiting", waitsFor: "Ana" });
@@ -264,7 +264,7 @@ function cancelSuite(use: UseJournal): void {
         assert.deepEqual([status, waitsFor, cancelReason], ["cancelled", undefined, "too late"]);
       }
     }));
-  it("has nothing to cancel of a run that is unknown or has ended", () =>
+  it("returns false when it cancels an unknown or ended run", () =>
     use(async ({ journal, other }) => {
       assert.equal(await other.cancel("unknown", "x"), false);
       assert.equal(await other.get("unknown"), undefined);

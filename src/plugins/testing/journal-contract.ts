@@ -28,7 +28,7 @@ async function reopened({ journal, reopen }: JournalUnderTest): Promise<Journal>
 }
 
 function closeSuite(use: UseJournal): void {
-  it("writes what waits before it is closed, and rejects calls after that", () =>
+  it("completes pending writes when it is closed, and then rejects calls", () =>
     use(async (scenario) => {
       const { journal } = scenario;
       const claim = await claimRun(journal, "r");
@@ -38,7 +38,7 @@ function closeSuite(use: UseJournal): void {
       await assertClosed(scenario, claim);
       await journal.close();
     }));
-  it("ends what waits for a review with its close", () =>
+  it("ends waits for a review when it is closed", () =>
     use(async ({ journal }) => {
       await journal.reviews.ask(reviewNamed("r", "a"));
       const waiting = assert.rejects(journal.reviews.waitFor("r-a", noSignal()));
@@ -49,7 +49,7 @@ function closeSuite(use: UseJournal): void {
 }
 
 function reopeningSuite(use: UseJournal): void {
-  it("has runs, entries and reviews after it was closed", () =>
+  it("keeps runs, entries and reviews after it was closed", () =>
     use(async (scenario) => {
       const { journal } = scenario;
       const claim = await claimRun(journal, "r");
@@ -69,7 +69,7 @@ function reopeningSuite(use: UseJournal): void {
       await writeEntries(again, resumed, ["a", "b"]);
       assert.deepEqual(keysIn(await again.entries("r")), ["a", "k", "b"]);
     }));
-  it("has what was written for a claim that was never given up", () =>
+  it("keeps the entries of a claim that was never released", () =>
     use(async (scenario) => {
       const { journal, abandon } = scenario;
       const claim = await claimRun(journal, "r", { leaseMs: 500 });

@@ -56,7 +56,7 @@ async function roundTrip(journal: Journal, claim: Claim, entry: JournalEntry): P
 }
 
 function keySuite(use: UseJournal): void {
-  it("gives entries in the order in which they were written, with their time and execution", () =>
+  it("returns entries in the order of writing, with their time and execution", () =>
     use(async ({ journal, other }) => {
       const first = await claimRun(journal, "r");
       await writeEntries(journal, first, ["b", "a"]);
@@ -79,7 +79,7 @@ function keySuite(use: UseJournal): void {
       const [entry, ...rest] = await other.entries("r");
       assert.deepEqual([entry?.value, entry?.execution, rest], ["value of a", 1, []]);
     }));
-  it("replaces the start of a call by its end, and nothing afterwards", () =>
+  it("replaces the intent of a call by its result, and ignores later entries", () =>
     use(async ({ journal, other }) => {
       const first = await claimRun(journal, "r");
       await writeEntries(journal, first, [entryNamed("k", { kind: "intent", value: null }), "a"]);
@@ -95,7 +95,7 @@ function keySuite(use: UseJournal): void {
 }
 
 function redoSuite(use: UseJournal): void {
-  it("removes the earlier entries of a task that is done again", () =>
+  it("removes the earlier entries of a repeated task", () =>
     use(async ({ journal, other }) => {
       const first = await claimRun(journal, "r");
       const task = entryNamed("T", { kind: "task" });
@@ -108,7 +108,7 @@ function redoSuite(use: UseJournal): void {
       await writeEntries(other, claim, [entryNamed("a", { value: "again" })]);
       assert.equal((await keptEntry(journal, "r", "a")).value, "again");
     }));
-  it("hands out all that is needed when it leaves out what finished tasks cover", () =>
+  it("returns all necessary entries if it omits those covered by finished tasks", () =>
     use(async ({ journal, other }) => {
       const first = await claimRun(journal, "r");
       await writeEntries(journal, first, COVERED);
@@ -125,7 +125,7 @@ function redoSuite(use: UseJournal): void {
 }
 
 function valueSuite(use: UseJournal): void {
-  it("keeps every kind of value, and leaves out what an entry does not have", () =>
+  it("keeps every kind of value, and omits missing fields", () =>
     use(async ({ journal }) => {
       const claim = await claimRun(journal, "r");
       for (const [n, value] of VALUES.entries()) {
@@ -136,7 +136,7 @@ function valueSuite(use: UseJournal): void {
       const { at: _at, execution: _execution, ...entry } = await roundTrip(journal, claim, whole);
       assert.deepEqual(asJson(entry), whole);
     }));
-  it("keeps odd texts as keys, tasks and values", () =>
+  it("keeps unusual texts as keys, tasks and values", () =>
     use(async ({ journal }) => {
       const claim = await claimRun(journal, plannedStart("r", { inputs: ODD_TEXTS }));
       for (const text of ODD_TEXTS) {
@@ -147,7 +147,7 @@ function valueSuite(use: UseJournal): void {
       }
       assert.deepEqual((await keptRun(journal, "r")).inputs, ODD_TEXTS);
     }));
-  it("keeps keys that lead to what all objects share as data", () =>
+  it("keeps keys such as __proto__ as data", () =>
     use(async ({ journal }) => {
       const claim = await claimRun(journal, "r");
       const text = '{"__proto__":{"odd":1},"constructor":{"prototype":{"odd":2}}}';
@@ -170,7 +170,7 @@ function valueSuite(use: UseJournal): void {
       await journal.release(claim, { status: "waiting" });
       assert.ok((await claimRun(other, "r")).entries[0]?.value === value, "the value was changed");
     }));
-  it("is not changed by what is done to an entry afterwards", () =>
+  it("keeps an entry unchanged when the caller changes it later", () =>
     use(async ({ journal }) => {
       const value = { list: [1] };
       const claim = await claimRun(journal, "r");
@@ -183,14 +183,14 @@ function valueSuite(use: UseJournal): void {
 }
 
 function manySuite(use: UseJournal): void {
-  it("keeps the order of entries that are written at once", () =>
+  it("keeps the order of concurrent writes", () =>
     use(async ({ journal }) => {
       const claim = await claimRun(journal, "r");
       const keys = Array.from({ length: 100 }, (_, n) => `e${n}`);
       await Promise.all(keys.map((key) => journal.append(claim, entryNamed(key))));
       assert.deepEqual(keysIn(await journal.entries("r")), keys);
     }));
-  it("gives whole entries and no gap to who reads while four write", () =>
+  it("returns complete entries without a gap during four concurrent writers", () =>
     use(async ({ journal, other }) => {
       const claim = await claimRun(journal, "r");
       let writing = 4;
@@ -217,7 +217,7 @@ function manySuite(use: UseJournal): void {
       await Promise.all([read(), ...[0, 1, 2, 3].map(write)]);
       assert.equal((await other.entries("r")).length, 100);
     }));
-  it("keeps the entries of runs apart", () =>
+  it("keeps the entries of different runs separate", () =>
     use(async ({ journal }) => {
       const ids = ["r1", "r2", "r3"];
       const claims = await Promise.all(ids.map((id) => claimRun(journal, id)));
@@ -236,7 +236,7 @@ function manySuite(use: UseJournal): void {
 
 /** Tests that another process can read an entry once its promise has resolved. */
 export function sharedEntriesSuite(use: UseJournal): void {
-  it("shows an entry to another process as soon as it is written", () =>
+  it("returns an entry to another process as soon as it is written", () =>
     use(async ({ journal, other }) => {
       const claim = await claimRun(journal, "r");
       for (let n = 1; n <= 5; n++) {

@@ -57,12 +57,12 @@ async function idsIn(journal: Journal, filter?: RunFilter): Promise<readonly str
 }
 
 function lookingSuite(use: UseJournal): void {
-  it("knows no run that was never claimed", () =>
+  it("returns undefined for a run that was never claimed", () =>
     use(async ({ journal }) => {
       assert.equal(await journal.get("r"), undefined);
       assert.deepEqual(asJson(await journal.list()), { runs: [] });
     }));
-  it("keeps runs with any ids apart", () =>
+  it("keeps runs with any ids separate", () =>
     use(async ({ journal, other }) => {
       for (const id of ODD_IDS) {
         const claim = await claimRun(journal, id);
@@ -81,7 +81,7 @@ function lookingSuite(use: UseJournal): void {
 }
 
 function runListSuite(use: UseJournal): void {
-  it("lists runs with all that is kept of them, the newest first", () =>
+  it("lists runs with all stored fields, the newest first", () =>
     use(async (scenario) => {
       const { journal, other } = scenario;
       await keepRuns(journal, [plannedStart("b", { tags: { a: "1" } }), plannedStart("a")]);
@@ -112,7 +112,7 @@ function runListSuite(use: UseJournal): void {
       } while (after !== undefined);
       assert.deepEqual(seen, ids.reverse());
     }));
-  it("lists the runs that fit, by status, ensemble, tags and time", () =>
+  it("lists runs by status, ensemble, tags and time", () =>
     use(async ({ journal }) => {
       const odd = { "a b": "x=y", __proto__x: "" };
       await keepRuns(journal, [
@@ -133,7 +133,7 @@ function runListSuite(use: UseJournal): void {
 }
 
 function creationSuite(use: UseJournal): void {
-  it("keeps a run that has not been executed, with entries of another", () =>
+  it("creates a run that was not executed yet, with entries of another run", () =>
     use(async ({ journal, other }) => {
       const start = plannedStart("r", { tags: { of: "r0" } });
       const entries = [entryNamed("T", { kind: "task", hash: "h" }), entryNamed("a")];
@@ -147,7 +147,7 @@ function creationSuite(use: UseJournal): void {
       await writeEntries(other, claim, ["a", "b"]);
       assert.deepEqual(keysIn(await other.entries("r")), ["T", "a", "b"]);
     }));
-  it("refuses to keep a new run under an id that is taken", () =>
+  it("refuses to create a run with an existing id", () =>
     use(async ({ journal, other }) => {
       const claim = await claimRun(journal, "r");
       await writeEntries(journal, claim, ["a"]);
@@ -173,7 +173,7 @@ function creationSuite(use: UseJournal): void {
       assert.deepEqual(values, { k: "by hand", a: "by hand, too", b: "value of b" });
       assert.equal((await keptEntry(journal, "r", "k")).kind, "tool");
     }));
-  it("adds nothing to a run that is executed, or unknown", () =>
+  it("adds nothing to a run in progress or an unknown run", () =>
     use(async ({ journal, other }) => {
       await claimRun(journal, "r", { owner: "host:7" });
       const error = await rejectsWith("AE_RUN_IN_USE", () => other.amend("r", entryNamed("a")));
@@ -185,7 +185,7 @@ function creationSuite(use: UseJournal): void {
 }
 
 function deletionSuite(use: UseJournal): void {
-  it("deletes a run with its entries, and the id is that of a new run", () =>
+  it("deletes a run with its entries, and accepts the id for a new run", () =>
     use(async ({ journal, other }) => {
       const claim = await claimRun(journal, plannedStart("r", { tags: { a: "b" } }));
       await writeEntries(journal, claim, ["a"]);
@@ -197,7 +197,7 @@ function deletionSuite(use: UseJournal): void {
       const again = await claimRun(journal, "r");
       assert.deepEqual([again.record.executions, again.entries], [1, []]);
     }));
-  it("deletes no run that is executed, but one whose process has died", () =>
+  it("refuses to delete a run in progress, and deletes the run of a dead process", () =>
     use(async (scenario) => {
       const { journal, other } = scenario;
       await claimRun(journal, "r");
@@ -207,7 +207,7 @@ function deletionSuite(use: UseJournal): void {
       assert.equal(await other.delete("s"), true);
       assert.deepEqual(await idsIn(journal), ["r"]);
     }));
-  it("deletes the reviews of a run with it, and no others", () =>
+  it("deletes the reviews of a deleted run, and no others", () =>
     use(async ({ journal, other }) => {
       for (const runId of ["r", "s"]) {
         await journal.release(await claimRun(journal, runId), { status: "waiting" });
@@ -229,7 +229,7 @@ async function openReviewsIn(journal: Journal): Promise<readonly string[]> {
 }
 
 function endedReviewsSuite(use: UseJournal): void {
-  it("has no open reviews of a run that is completed or cancelled, until the run goes on", () =>
+  it("closes the reviews of a completed or cancelled run, and opens them when the run continues", () =>
     use(async ({ journal, other }) => {
       const statuses = ["completed", "cancelled", "failed", "waiting", "interrupted"] as const;
       for (const status of statuses) {
@@ -246,7 +246,7 @@ function endedReviewsSuite(use: UseJournal): void {
       await claimRun(other, "cancelled");
       assert.deepEqual(await openReviewsIn(journal), ["cancelled-a", ...left]);
     }));
-  it("ends the reviews of a run that no process executes with its cancellation", () =>
+  it("closes the reviews of a run that is cancelled while no process executes it", () =>
     use(async ({ journal, other }) => {
       for (const status of ["failed", "waiting", "interrupted"] as const) {
         const claim = await claimRun(journal, status);

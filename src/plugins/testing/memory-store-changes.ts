@@ -15,7 +15,7 @@ export function evictionSuite(use: Use, holds: Holds): void {
       await holds(store, "fruit", FRUITS.slice(-2));
       await holds(store, "other", FRUITS);
     }));
-  it("keeps the entries of the last time", () =>
+  it("keeps the entries within a duration", () =>
     use(async (store) => {
       const past = new Date("2001-01-01T00:00:00Z");
       const future = new Date("2999-01-01T00:00:00Z");
@@ -31,7 +31,7 @@ export function evictionSuite(use: Use, holds: Holds): void {
       );
       await holds(store, "fruit", ["a banana"]);
     }));
-  it("asks a policy with all entries, oldest first, and keeps what it gives back", () =>
+  it("passes all entries to a policy, oldest first, and keeps those that it returns", () =>
     use(async (store) => {
       await fill(store, "fruit");
       let asked: readonly string[] = [];
@@ -55,7 +55,7 @@ export function evictionSuite(use: Use, holds: Holds): void {
 }
 
 export function faultyPolicySuite(use: Use, holds: Holds): void {
-  it("changes nothing when a policy throws, or gives back no list of its entries", () =>
+  it("changes nothing if a policy throws, or returns anything but a list of its entries", () =>
     use(async (store) => {
       await fill(store, "fruit");
       const broken = new Error("broken policy");
@@ -83,7 +83,7 @@ export function clearSuite(use: Use, holds: Holds): void {
       await store.store("fruit", entryOf("a fig"));
       await holds(store, "fruit", ["a fig"]);
     }));
-  it("has nothing to evict or clear in a scope that was never written to", () =>
+  it("accepts evict() and clear() for a scope that was never written to", () =>
     use(async (store) => {
       await store.evict("nobody", keepLastEntries(1));
       await store.clear("nobody");
@@ -99,7 +99,7 @@ export function concurrencySuite(use: Use, holds: Holds): void {
       const found = await contents(store, "crowd", "apple number", MANY);
       assert.deepEqual([...found].sort(), [...texts].sort());
     }));
-  it("reads, evicts and clears while others write", () =>
+  it("reads, evicts and clears during concurrent writes", () =>
     use(async (store) => {
       const work: Promise<unknown>[] = [];
       for (let i = 0; i < 20; i++) {
@@ -120,7 +120,7 @@ export function concurrencySuite(use: Use, holds: Holds): void {
 }
 
 export function reopenSuite(use: Use, holds: Holds): void {
-  it("has everything again after it was closed and opened", () =>
+  it("keeps everything after it was closed and opened", () =>
     use(async (store, { reopen }) => {
       await fill(store, "fruit");
       await store.store("whole", {

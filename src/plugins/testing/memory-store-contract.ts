@@ -26,11 +26,11 @@ import {
 } from "./memory-store-changes.js";
 
 function retrievalSuite(use: Use, semantic: boolean): void {
-  it("gives back nothing for a scope that was never written to", () =>
+  it("returns no entries for a scope that was never written to", () =>
     use(async (store) => {
       assert.deepEqual(await store.retrieve("nobody", "apple", 5), []);
     }));
-  it("gives at most as many entries as were asked for", () =>
+  it("returns at most the requested number of entries", () =>
     use(async (store) => {
       await fill(store, "fruit");
       for (const n of [1, 2, FRUITS.length, MANY]) {
@@ -50,14 +50,14 @@ function retrievalSuite(use: Use, semantic: boolean): void {
         assert.ok((await store.retrieve("fruit", query, 2)).length <= 2);
     }));
   if (semantic) {
-    it("gives the entry first that the query repeats", () =>
+    it("returns the entry that equals the query first", () =>
       use(async (store) => {
         await fill(store, "fruit");
         for (const text of FRUITS) assert.equal((await contents(store, "fruit", text, 1))[0], text);
       }));
     return;
   }
-  it("gives the latest entries, oldest first, for any query", () =>
+  it("returns the latest entries, oldest first, for any query", () =>
     use(async (store) => {
       await fill(store, "fruit");
       for (const query of ["", FRUITS[0], "something else"]) {
@@ -76,7 +76,7 @@ function isolationSuite(use: Use, holds: Holds): void {
       await holds(store, SCOPES[0] ?? "", []);
       for (const scope of SCOPES.slice(1)) await holds(store, scope, [`an apple of ${scope}`]);
     }));
-  it("finds the entries of a small scope next to a large one", () =>
+  it("finds the entries of a small scope next to a large scope", () =>
     use(async (store) => {
       for (let i = 0; i < 30; i++) await store.store("large", entryOf(`an apple a day ${i}`));
       await store.store("small", entryOf("an apple a day"));
@@ -110,7 +110,7 @@ function entrySuite(use: Use): void {
       assert.ok(found.storedAt instanceof Date, "storedAt must be a Date");
       assert.deepEqual(throughJson(found), throughJson(entry));
     }));
-  it("leaves out what an entry does not have", () =>
+  it("omits the missing fields of an entry", () =>
     use(async (store) => {
       const found = await roundTrip(store, entryOf("an apple a day"));
       assert.equal(found.structuredContent, undefined);
@@ -125,7 +125,7 @@ function entrySuite(use: Use): void {
         );
       }));
   }
-  it("keeps unicode, line separators, quotes and control characters", () =>
+  it("keeps Unicode, line separators, quotes and control characters", () =>
     use(async (store) => {
       const found = await roundTrip(store, {
         ...entryOf(UNICODE),
@@ -144,7 +144,7 @@ function entrySuite(use: Use): void {
 }
 
 function copySuite(use: Use): void {
-  it("is not changed by what is done to an entry after it was stored", () =>
+  it("keeps an entry unchanged when the caller changes it later", () =>
     use(async (store) => {
       const structuredContent = { list: [1] };
       const entry = { ...entryOf("an apple"), structuredContent, metadata: { a: "1" } };
@@ -160,7 +160,7 @@ function copySuite(use: Use): void {
       assert.equal(found?.metadata?.["a"], "1");
       assert.equal(found?.storedAt.getTime(), time);
     }));
-  it("gives back frozen entries, and a Date that is the reader's own", () =>
+  it("returns frozen entries, and a new Date for each reader", () =>
     use(async (store) => {
       await store.store("copies", {
         ...entryOf("an apple"),
@@ -222,7 +222,7 @@ function refusedCalls(
 
 function validationSuite(use: Use): void {
   const entry = entryOf("an apple");
-  it("rejects what it can't work with, in the words of the contract", () =>
+  it("rejects invalid arguments with the messages of the contract", () =>
     use(async (store) => {
       for (const [message, act] of refusedCalls(entry)) {
         const error = await rejection(act(store));
@@ -234,7 +234,7 @@ function validationSuite(use: Use): void {
       }
       assert.deepEqual(await store.retrieve("s", "an apple", MANY), []);
     }));
-  it("rejects entries that can't be kept as they are, and stays as it was", () =>
+  it("rejects entries that can't be stored unchanged, and stores nothing", () =>
     use(async (store) => {
       const cycle: Record<string, unknown> = {};
       cycle["self"] = cycle;

@@ -55,7 +55,7 @@ function waitsOf(answer: TurnAnswer): RateWait["waits"] {
 }
 
 function countingSuite(use: Use): void {
-  it("lets no more calls start than the limit allows, and returns how long the next one waits", () =>
+  it("starts no more calls than the limit allows, and returns the wait of the next call", () =>
     use(async ({ window }) => {
       const ask = asking(window);
       for (let n = 0; n < 2; n++) turnOf(await ask([["agent:a", TWO]])).begin();
@@ -66,13 +66,13 @@ function countingSuite(use: Use): void {
       );
       assert.ok(wait.atLeastMs <= wait.openMs, "atLeastMs is above openMs");
     }));
-  it("counts a place from when it is taken, before the call has begun", () =>
+  it("counts a granted place before its call begins", () =>
     use(async ({ window }) => {
       const ask = asking(window);
       for (let n = 0; n < 2; n++) turnOf(await ask([["agent:a", TWO]]));
       assert.ok((waitsOf(await ask([["agent:a", TWO]]))[0]?.openMs ?? 0) > 0);
     }));
-  it("gives a place back that was never begun", () =>
+  it("frees a granted place whose call never begins", () =>
     use(async ({ window }) => {
       const ask = asking(window);
       const turns = [turnOf(await ask([["agent:a", TWO]])), turnOf(await ask([["agent:a", TWO]]))];
@@ -82,7 +82,7 @@ function countingSuite(use: Use): void {
 }
 
 function periodSuite(use: Use): void {
-  it("takes a place in all windows or in none, and keeps windows apart", () =>
+  it("grants a place in all windows or in none, and keeps windows separate", () =>
     use(async ({ window }) => {
       const ask = asking(window);
       const one = RateLimit.of(1, LONG);
@@ -96,7 +96,7 @@ function periodSuite(use: Use): void {
       assert.equal(both.length, 2);
       turnOf(await ask([["model:p:m", one]]));
     }));
-  it("opens again when the period is over", () =>
+  it("grants a place again after the period", () =>
     use(async ({ window }) => {
       const ask = asking(window);
       const short = RateLimit.of(1, 20);
@@ -106,7 +106,7 @@ function periodSuite(use: Use): void {
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     }));
-  it("reserves the tokens of calls in flight, and counts what they used", () =>
+  it("reserves the tokens of calls in flight, and counts the tokens that they used", () =>
     use(async ({ window }) => {
       const ask = asking(window);
       const limit = RateLimit.of(100, LONG).with({ tokens: 50 });
@@ -130,7 +130,7 @@ function sharingSuite(use: Use): void {
       waitsOf(await asking(window)([["agent:a", TWO]]));
       waitsOf(await asking(other)([["agent:a", TWO]]));
     }));
-  it("gives the last place to one of two processes that ask at the same moment", () =>
+  it("grants the last place to only one of two processes that request it at once", () =>
     use(async ({ window, other }) => {
       if (other === undefined) return assert.fail("a window that is shared needs `other`");
       const one = RateLimit.of(1, LONG);

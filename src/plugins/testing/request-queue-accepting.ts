@@ -15,7 +15,7 @@ const ODD_TEXT = 'Grüße \u2028 \u0001 \u{1F980} "quoted" \\ \' $1 -- ; \ud800'
 
 /** Tests of accepted and stored requests. */
 export function queueAcceptingSuite(use: UseQueue): void {
-  it("delivers a request whole and once, with fields that it does not know", () =>
+  it("delivers a complete request once, with unknown fields", () =>
     use(async ({ queue, other }) => {
       const request = requestNamed("r1", {
         inputs: { room: 403, nested: { list: [1, null, "x"] } },
@@ -32,14 +32,14 @@ export function queueAcceptingSuite(use: UseQueue): void {
       assert.equal(await queue.acknowledge(lease), true);
       await assertNothing(queue, 50);
     }));
-  it("is not changed by what is done to a request afterwards", () =>
+  it("keeps a request unchanged when the caller changes it later", () =>
     use(async ({ queue }) => {
       const inputs = { room: 1 };
       await queue.enqueue(QUEUE, requestNamed("r1", { inputs }));
       inputs.room = 2;
       assert.deepEqual({ ...(await takeNext(queue)).request.inputs }, { room: 1 });
     }));
-  it("accepts an id once, of six clients at one moment and also when it is done", () =>
+  it("accepts an id once, from six concurrent clients and after the request is done", () =>
     use(async ({ queue, other }) => {
       const sending = [queue, other, queue, other, queue, other].map((client) =>
         client.enqueue(QUEUE, requestNamed("r1")),
@@ -52,7 +52,7 @@ export function queueAcceptingSuite(use: UseQueue): void {
       assert.equal((await other.enqueue(QUEUE, requestNamed("r1"))).status, "DUPLICATE");
       await assertNothing(queue, 50);
     }));
-  it("refuses a known id with other content, also when it is done", () =>
+  it("refuses a known id with different content, also after the request is done", () =>
     use(async ({ queue, other }) => {
       await enqueueAll(queue, ["r1"]);
       const refused = async (change: object): Promise<void> => {
@@ -72,14 +72,14 @@ export function queueAcceptingSuite(use: UseQueue): void {
 
 /** Tests of separation and completeness. */
 export function queueKeepingSuite(use: UseQueue): void {
-  it("keeps queues apart", () =>
+  it("keeps queues separate", () =>
     use(async ({ queue, other }) => {
       await other.enqueue("elsewhere", requestNamed("r1", { to: "elsewhere" }));
       await assertNothing(queue);
       assert.equal(await queue.status(QUEUE, "r1"), undefined);
       assert.equal((await queue.enqueue(QUEUE, requestNamed("r1"))).status, "ACCEPTED");
     }));
-  it("keeps 1 MiB of text, any Unicode, and odd names as ids and fields", () =>
+  it("keeps 1 MiB of text, any Unicode, and unusual names as ids and fields", () =>
     use(async ({ queue, other }) => {
       const odd = [
         "__proto__",
@@ -129,7 +129,7 @@ export function queueOrderSuite(use: UseQueue, capabilities: RequestQueueCapabil
         assert.deepEqual(await deliveredIds(queue, 6), expected);
       }));
   if (priorities && ageing)
-    it("lets LOW be overtaken for three times agingMs at most", () =>
+    it("delivers a LOW request after at most three times agingMs", () =>
       use(
         async ({ queue, other }) => {
           await enqueueAll(other, [requestNamed("old", { priority: "LOW" })]);
@@ -140,7 +140,7 @@ export function queueOrderSuite(use: UseQueue, capabilities: RequestQueueCapabil
         },
         { agingMs: SHORT_AGING_MS },
       ));
-  it("accepts no more than maxQueued, and keeps nothing of what it refuses", () =>
+  it("accepts no more than maxQueued requests, and keeps nothing of a refused request", () =>
     use(async ({ queue, other }) => {
       for (const [id, status] of [
         ["r1", "ACCEPTED"],
@@ -158,7 +158,7 @@ export function queueOrderSuite(use: UseQueue, capabilities: RequestQueueCapabil
       assert.equal(again.status, "ACCEPTED");
     }));
   if (exactCapacity)
-    it("holds maxQueued exactly under fifty enqueues at one moment", () =>
+    it("accepts exactly maxQueued of fifty concurrent requests", () =>
       use(async ({ queue, other }) => {
         const sending = Array.from({ length: 50 }, (_, n) =>
           (n % 2 === 0 ? queue : other).enqueue(QUEUE, requestNamed(`r${n}`), { maxQueued: 7 }),

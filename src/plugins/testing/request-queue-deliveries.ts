@@ -15,7 +15,7 @@ import {
 
 /** Tests of waits. */
 export function queueWaitingSuite(use: UseQueue): void {
-  it("ends a wait when its time is over, and at once when its signal aborts", () =>
+  it("ends a wait after its time, and immediately when its signal aborts", () =>
     use(async ({ queue }) => {
       await endsSoon(assertNothing(queue, 100));
       const controller = new AbortController();
@@ -27,7 +27,7 @@ export function queueWaitingSuite(use: UseQueue): void {
       const aborted = queue.dequeue(QUEUE, { timeoutMs: LONG_MS, leaseMs: LONG_MS, signal });
       assert.equal(await endsSoon(aborted, ABORT_MS), undefined);
     }));
-  it("delivers nothing to a consumer that has left", () =>
+  it("delivers nothing to a consumer whose wait was aborted", () =>
     use(async ({ queue, other }) => {
       const controller = new AbortController();
       const { signal } = controller;
@@ -37,14 +37,14 @@ export function queueWaitingSuite(use: UseQueue): void {
       await enqueueAll(other, ["r1"]);
       assert.equal((await takeNext(queue)).request.requestId, "r1");
     }));
-  it("wakes a consumer that waits in another client", () =>
+  it("delivers to a consumer that waits in another client", () =>
     use(async ({ queue, other }) => {
       const waiting = queue.dequeue(QUEUE, { timeoutMs: LONG_MS, leaseMs: LONG_MS });
       await delay(50);
       await enqueueAll(other, ["r1"]);
       assert.equal((await endsSoon(waiting, WAKE_MS))?.request.requestId, "r1");
     }));
-  it("wakes each of several consumers that wait", () =>
+  it("delivers to each of several waiting consumers", () =>
     use(async ({ queue, other, otherConsumer }) => {
       const waiting = Promise.all([queue, otherConsumer, queue].map((client) => takeNext(client)));
       const accepted = delay(20).then(() => enqueueAll(other, ["r1", "r2", "r3"]));
@@ -52,7 +52,7 @@ export function queueWaitingSuite(use: UseQueue): void {
       const ids = leases.map(({ request }) => request.requestId).sort();
       assert.deepEqual(ids, ["r1", "r2", "r3"]);
     }));
-  it("shares requests between consumers without doubles", () =>
+  it("delivers each request to only one of several consumers", () =>
     use(async ({ queue, other, otherConsumer }) => {
       const ids = Array.from({ length: 40 }, (_, n) => `r${n}`).sort();
       await enqueueAll(other, ids);
@@ -72,7 +72,7 @@ export function queueWaitingSuite(use: UseQueue): void {
 
 /** Tests of leases. */
 export function queueLeaseSuite(use: UseQueue): void {
-  it("delivers again when a lease ends, with the next attempt and another token", () =>
+  it("delivers again after a lease expires, with the next attempt and another token", () =>
     use(async ({ queue, otherConsumer, leaseMs }) => {
       await enqueueAll(queue, ["r1"]);
       const first = await takeNext(queue, { leaseMs });
@@ -81,14 +81,14 @@ export function queueLeaseSuite(use: UseQueue): void {
       assert.notEqual(first.token, second.token);
       assert.equal(second.request.requestId, "r1");
     }));
-  it("delivers an expired lease to a consumer that waited before it was taken", () =>
+  it("delivers after a lease expires to a consumer that was already waiting", () =>
     use(async ({ queue, otherConsumer, leaseMs }) => {
       await enqueueAll(queue, ["r1"]);
       const first = await takeNext(queue, { leaseMs });
       const waiting = takeNext(otherConsumer);
       assert.equal((await endsSoon(waiting)).attempt, first.attempt + 1);
     }));
-  it("lets the holder of a lost lease do nothing", () =>
+  it("refuses every operation of a lost lease", () =>
     use(async ({ queue, otherConsumer, leaseMs }) => {
       await enqueueAll(queue, ["r1"]);
       const lost = await takeNext(queue, { leaseMs });
@@ -112,7 +112,7 @@ export function queueLeaseSuite(use: UseQueue): void {
       await assertNothing(otherConsumer, 2 * leaseMs);
       assert.equal(await queue.acknowledge(lease), true);
     }));
-  it("extends by the duration of the lease if none is given", () =>
+  it("extends a lease by its own duration if none is given", () =>
     use(async ({ queue, otherConsumer, leaseMs }) => {
       await enqueueAll(queue, ["r1"]);
       const lease = await takeNext(queue, { leaseMs });
@@ -123,7 +123,7 @@ export function queueLeaseSuite(use: UseQueue): void {
 
 /** Tests of releases. */
 export function queueReturnSuite(use: UseQueue): void {
-  it("returns a released request to its place, at once, and counts its delivery", () =>
+  it("immediately returns a released request to its place, and counts its delivery", () =>
     use(async ({ queue, otherConsumer }) => {
       await enqueueAll(queue, ["r1", "r2"]);
       const lease = await takeNext(queue);
@@ -142,7 +142,7 @@ export function queueReturnSuite(use: UseQueue): void {
       }
       assert.equal((await takeNext(otherConsumer)).attempt, 1);
     }));
-  it("delivers a request that was released with a delay after the delay", () =>
+  it("delivers a request that was released with a delay after that delay", () =>
     use(async ({ queue, otherConsumer, leaseMs }) => {
       await enqueueAll(queue, ["r1", "r2"]);
       await queue.release(await takeNext(queue), { delayMs: 3 * leaseMs });
@@ -166,7 +166,7 @@ export function queueReportSuite(use: UseQueue): void {
       const [letter] = await other.deadLetters(QUEUE);
       assert.equal(letter?.reason, LONG_REASON);
     }));
-  it("keeps dead letters, and delivers one again when it is redriven", () =>
+  it("keeps dead letters, and delivers a redriven request again", () =>
     use(async ({ queue, other }) => {
       await enqueueAll(queue, ["r1", "r2"]);
       for (const reason of ["poison", "odd"])
@@ -208,7 +208,7 @@ export function queueReportSuite(use: UseQueue): void {
 
 /** Tests of a persistent queue. */
 export function queueReopeningSuite(use: UseQueue): void {
-  it("has what waited, what is known and what is dead after it was closed", () =>
+  it("keeps queued, known and dead requests after it was closed", () =>
     use(async ({ queue, reopen, leaseMs }) => {
       await enqueueAll(queue, ["done", "dead", "leased", "returned", "waits"]);
       await queue.acknowledge(await takeNext(queue));

@@ -35,7 +35,7 @@ interface ResultScenario extends ResultStoreUnderTest {
 type UseResult = (body: (scenario: ResultScenario) => Promise<void>) => Promise<void>;
 
 function keepingSuite(use: UseResult): void {
-  it("keeps a result whole, with fields that it does not know", () =>
+  it("keeps a complete result, with unknown fields", () =>
     use(async ({ store, other }) => {
       assert.equal(await other.retrieve("r1"), undefined);
       const usage = [{ provider: "openai", modelId: "m", inputTokens: 3, calls: 1 }];
@@ -44,14 +44,14 @@ function keepingSuite(use: UseResult): void {
       assert.equal(await store.store("r1", response, LONG_MS), true);
       assert.deepEqual(asData(await other.retrieve("r1")), asData(response));
     }));
-  it("is not changed by what is done to a result afterwards", () =>
+  it("keeps a result unchanged when the caller changes it later", () =>
     use(async ({ store }) => {
       const parsed = { a: 1 };
       await store.store("r1", { ...resultNamed("r1"), parsed }, LONG_MS);
       parsed.a = 2;
       assert.deepEqual({ ...((await store.retrieve("r1"))?.parsed as object) }, { a: 1 }); // stored
     }));
-  it("keeps the first of four results that are stored at one moment", () =>
+  it("keeps the first of four results that are stored concurrently", () =>
     use(async ({ store, other }) => {
       const storing = [store, other, store, other].map(
         async (client, n) =>
@@ -69,7 +69,7 @@ function keepingSuite(use: UseResult): void {
 }
 
 function endingResultSuite(use: UseResult): void {
-  it("forgets a result, and then keeps another", () =>
+  it("forgets a result, and then accepts another", () =>
     use(async ({ store, other }) => {
       await store.store("r1", resultNamed("r1", "first"), LONG_MS);
       await other.forget("r1");
@@ -78,7 +78,7 @@ function endingResultSuite(use: UseResult): void {
       assert.equal(await store.store("r1", resultNamed("r1", "second"), LONG_MS), true);
       assert.equal((await other.retrieve("r1"))?.result, "second");
     }));
-  it("has no result any more when its time is over", () =>
+  it("removes an expired result", () =>
     use(async ({ store, other, ttlMs }) => {
       await store.store("short", resultNamed("short"), ttlMs);
       await store.store("long", resultNamed("long"), LONG_MS);
@@ -87,7 +87,7 @@ function endingResultSuite(use: UseResult): void {
       assert.equal(await store.store("short", resultNamed("short", "again"), LONG_MS), true);
       assert.equal((await other.retrieve("long"))?.result, "done by long");
     }));
-  it("keeps 8 MB, any Unicode, and odd names as ids", () =>
+  it("keeps 8 MB, any Unicode, and unusual names as ids", () =>
     use(async ({ store, other }) => {
       const large = "0123456789abcdé\u{1F980}".repeat(500_000);
       await store.store("large", resultNamed("large", large), LONG_MS);
@@ -128,7 +128,7 @@ function subscribingSuite(use: UseResult): void {
         ["done by r1"],
       );
     }));
-  it("calls a subscriber at once if there is a result", () =>
+  it("calls a subscriber immediately if there is a result", () =>
     use(async ({ store, other }) => {
       await store.store("r1", resultNamed("r1"), LONG_MS);
       const called = new Promise<WorkResponse>((resolve, reject) => {
@@ -163,7 +163,7 @@ function racingSuite(use: UseResult): void {
       await delay(50);
       assert.deepEqual(new Set(counts.map((count) => count())), new Set([1]));
     }));
-  it("calls no subscriber that has left, and goes on after one that fails", () =>
+  it("calls no subscriber that has unsubscribed, and calls the next after one that fails", () =>
     use(async ({ store, other }) => {
       const seen: string[] = [];
       const leave = await other.subscribe("r1", () => void seen.push("left"));
@@ -188,7 +188,7 @@ function racingSuite(use: UseResult): void {
 }
 
 function resultReopeningSuite(use: UseResult): void {
-  it("has its results after it was closed", () =>
+  it("keeps its results after it was closed", () =>
     use(async ({ store, reopen }) => {
       await store.store("r1", resultNamed("r1"), LONG_MS);
       await store.store("r2", resultNamed("r2"), LONG_MS);

@@ -64,7 +64,7 @@ async function reviewIdsOf(store: ReviewStore): Promise<readonly string[]> {
 }
 
 function askingSuite(use: Use): void {
-  it("lists what waits as it was asked, oldest first", () =>
+  it("lists open reviews unchanged, oldest first", () =>
     use(async (store) => {
       const first = question("b", { prompt: "Good?", requiredRole: "editor" });
       await store.ask(first);
@@ -72,7 +72,7 @@ function askingSuite(use: Use): void {
       assert.deepEqual(await reviewIdsOf(store), ["b", "a"]);
       assert.deepEqual({ ...(await store.pending())[0] }, first);
     }));
-  it("is not changed by what is done to a question afterwards", () =>
+  it("keeps a review unchanged when the caller changes it later", () =>
     use(async (store) => {
       const asked = { ...question("a") };
       const asking = store.ask(asked);
@@ -80,7 +80,7 @@ function askingSuite(use: Use): void {
       await asking;
       assert.equal((await store.pending())[0]?.taskOutput, question("a").taskOutput);
     }));
-  it("tells those who listen of each new review until they stop, and survives their failures", () =>
+  it("notifies listeners of each new review until they stop, also if a listener throws", () =>
     use(async (store) => {
       const told: string[] = [];
       assert.equal(store.isWatched(), false);
@@ -99,7 +99,7 @@ function askingSuite(use: Use): void {
 }
 
 function answeringSuite(use: Use): void {
-  it("gives a decision to the run that waits, with who decided and why", () =>
+  it("returns a decision to the waiting run, with its author and reason", () =>
     use(async (store) => {
       await store.ask(question("a"));
       const waiting = store.waitFor("a", never());
@@ -109,13 +109,13 @@ function answeringSuite(use: Use): void {
       assert.deepEqual({ ...(await ending(waiting)) }, { ...YES });
       assert.deepEqual(await reviewIdsOf(store), []);
     }));
-  it("gives a decision that was made before anybody waited", () =>
+  it("returns a decision that was made before the wait", () =>
     use(async (store) => {
       await store.ask(question("a"));
       await store.resolve("a", ReviewDecision.edit("better"));
       assert.equal((await ending(store.waitFor("a", never()))).revisedOutput, "better");
     }));
-  it("lets one of several answers hold, and tells the others which", () =>
+  it("accepts the first of several answers, and reports it to the others", () =>
     use(async (store) => {
       await store.ask(question("a"));
       const answers = await Promise.all(
@@ -127,7 +127,7 @@ function answeringSuite(use: Use): void {
       assert.equal(new Set(held).size, 1, `several hold: ${held.join(", ")}`);
       assert.equal((await ending(store.waitFor("a", never()))).by, held[0]);
     }));
-  it("keeps reviews apart", () =>
+  it("keeps reviews separate", () =>
     use(async (store) => {
       for (const id of ["a", "b"]) await store.ask(question(id));
       const waiting = Promise.all(["a", "b"].map((id) => store.waitFor(id, never())));
@@ -139,12 +139,12 @@ function answeringSuite(use: Use): void {
         ["CONTINUE", "EXIT_EARLY"],
       );
     }));
-  it("knows no review that was never asked", () =>
+  it("reports a review that was never requested as unknown", () =>
     use(async (store) => {
       assert.deepEqual({ ...(await store.resolve("a", YES)) }, { outcome: "unknown" });
       await assert.rejects(async () => store.waitFor("a", never()));
     }));
-  it("refuses what is no decision, and the review goes on waiting", () =>
+  it("refuses an invalid decision, and keeps the review open", () =>
     use(async (store) => {
       await store.ask(question("a"));
       for (const odd of [undefined, "CONTINUE", {}, { type: "EDIT" }, { ...YES, by: 1 }])
@@ -158,7 +158,7 @@ function answeringSuite(use: Use): void {
 }
 
 function reviewEndingSuite(use: Use): void {
-  it("ends the wait with its signal; a review whose deadline is past is over", () =>
+  it("ends the wait at its signal, and closes a review after its deadline", () =>
     use(async (store) => {
       await store.ask(question("a", { timeoutMs: 1, deadline: "2026-01-01T00:00:00.001Z" }));
       const controller = new AbortController();
@@ -168,7 +168,7 @@ function reviewEndingSuite(use: Use): void {
       assert.deepEqual(await reviewIdsOf(store), []);
       assert.equal((await store.resolve("a", YES)).outcome, "over");
     }));
-  it("waits for nothing with a signal that is aborted already", () =>
+  it("rejects a wait whose signal is already aborted", () =>
     use(async (store) => {
       await store.ask(question("a"));
       const ended = AbortSignal.abort(new Error("ended before"));
@@ -179,7 +179,7 @@ function reviewEndingSuite(use: Use): void {
 function reviewReopenSuite(use: Use): void {
   const reopened = async ({ reopen }: ReviewStoreUnderTest): Promise<ReviewStore> =>
     (await reopen?.()) ?? assert.fail("a store that reopens needs `reopen`");
-  it("keeps what waits for another process, and names how it is answered", () =>
+  it("keeps open reviews for another process, and describes how to answer them", () =>
     use(async (store, subject) => {
       await store.ask(question("a"));
       const other = await reopened(subject);
@@ -187,7 +187,7 @@ function reviewReopenSuite(use: Use): void {
       assert.ok((other.howToAnswer?.("a") ?? "").includes("a"), "howToAnswer has no answer");
       assert.equal((await other.resolve("a", YES)).outcome, "resolved");
     }));
-  it("gives the first asking and its decision when the same is asked again", () =>
+  it("returns the first request and its decision when the same review is requested again", () =>
     use(async (store, subject) => {
       await store.ask(question("a"));
       await store.resolve("a", YES);

@@ -72,7 +72,7 @@ async function listed(
 }
 
 function logSuite(use: WithRuns, largest: number): void {
-  it("gives the entries of a run in order, behind any number, at most as many as asked for", () =>
+  it("returns the entries of a run in order, after a number and up to a limit", () =>
     use(async (store) => {
       await store.append("a", entriesUpTo(3));
       await store.append("b", [logEntry(0, { taskId: "other" })]);
@@ -93,13 +93,13 @@ function logSuite(use: WithRuns, largest: number): void {
       changed.message = "something else";
       assert.deepEqual(await store.read("a", -1, 1), [given]);
     }));
-  it("takes entries that it has already once", () =>
+  it("stores an entry that is appended twice only once", () =>
     use(async (store) => {
       await store.append("a", entriesUpTo(3));
       await store.append("a", entriesUpTo(5, 1));
       assert.deepEqual(await numbersIn(store), [0, 1, 2, 3, 4]);
     }));
-  it("keeps entries that several append at once for different runs apart", () =>
+  it("keeps concurrently appended entries of different runs separate", () =>
     use(async (store) => {
       const ids = ["a", "b", "c", "d"];
       await Promise.all(ids.map(async (id) => store.append(id, entriesUpTo(50))));
@@ -114,7 +114,7 @@ function logSuite(use: WithRuns, largest: number): void {
 }
 
 function listSuite(use: WithRuns): void {
-  it("writes a summary over the one before, and knows no run that was never put", () =>
+  it("replaces an earlier summary, and returns undefined for an unknown run", () =>
     use(async (store) => {
       await store.put(summary("a", { state: "running" }));
       const last = summary("a", { error: { code: "AE_VALIDATION", message: "no", taskId: "t" } });
@@ -165,7 +165,7 @@ function filterSuite(use: WithRuns): void {
       assert.deepEqual(await listed(store, { text: "heat pump", state: "done" }), []);
       assert.equal((await store.list({ state: "done", limit: 1 })).total, 2);
     }));
-  it("lists the baselines, and no run that is none any more", () =>
+  it("lists the current baselines only", () =>
     use(async (store) => {
       await store.put(summary("a", { baseline: true, inputs: {} }));
       await store.put(summary("b", { inputs: { baseline: true } }));
@@ -176,7 +176,7 @@ function filterSuite(use: WithRuns): void {
       assert.deepEqual(await listed(store, { baseline: true, ensemble: "team" }), []);
       assert.deepEqual((await listed(store)).length, 3);
     }));
-  it("refuses a cursor that no page gave, times that are no instants, and limits beyond 1,000", () =>
+  it("refuses invalid cursors, invalid times, and limits above 1,000", () =>
     use(async (store) => {
       for (const odd of [{ before: "nonsense" }, { from: "never" }, { limit: 0 }, { limit: 1_001 }])
         await assert.rejects(async () => store.list(odd));
@@ -196,7 +196,7 @@ function filterSuite(use: WithRuns): void {
 }
 
 function auditSuite(use: WithRuns): void {
-  it("keeps what people did, the newest first, in pages, if it keeps that at all", () =>
+  it("keeps the actions of users, the newest first, in pages, if it keeps actions", () =>
     use(async (store) => {
       const at = "2026-01-01T00:00:00.000Z";
       for (const subject of ["a", "b", "c", "d", "e \u2028"])
@@ -215,7 +215,7 @@ function auditSuite(use: WithRuns): void {
 }
 
 function traceSuite(use: WithRuns): void {
-  it("keeps the trace of a run until the run is removed, if it keeps traces at all", () =>
+  it("keeps the trace of a run until the run is removed, if it keeps traces", () =>
     use(async (store) => {
       const keeps = store.putTrace !== undefined;
       assert.equal(store.trace !== undefined, keeps);
@@ -235,7 +235,7 @@ function traceSuite(use: WithRuns): void {
 }
 
 function sumsOfRunsSuite(use: WithRuns): void {
-  it("adds up all runs that fit, on whichever page they are", () =>
+  it("adds up all matching runs, on every page", () =>
     use(async (store) => {
       const totals = { ...TOTALS, cost: 0.1, currency: "USD", tools: 3 };
       await store.put(summary("a", { totals }));
@@ -265,7 +265,7 @@ function sumsOfRunsSuite(use: WithRuns): void {
 }
 
 function reopenRunsSuite(use: WithRuns): void {
-  it("keeps runs for another process, and shows one that was at work as interrupted", () =>
+  it("keeps runs for another process, and lists a run that was in progress as interrupted", () =>
     use(async (store, { reopen }) => {
       await store.put(summary("a"));
       await store.append("a", entriesUpTo(2));

@@ -44,7 +44,7 @@ function versionSuite(use: UseBoth): void {
       assert.equal(await storedVersion(other, "s"), 4);
       assert.equal(await storedVersion(store, "other"), 1);
     }));
-  it("counts no change where nothing was changed", () =>
+  it("counts no change if nothing was changed", () =>
     use(async (store) => {
       await store.clear("never");
       assert.equal(await storedVersion(store, "never"), 0);
@@ -52,7 +52,7 @@ function versionSuite(use: UseBoth): void {
       await store.evict("s", keepLastEntries(5));
       assert.equal(await storedVersion(store, "s"), 1);
     }));
-  it("gives the entries together with the version they belong to", () =>
+  it("returns the entries together with their version", () =>
     use(async (store) => {
       const writing = Promise.all(
         Array.from({ length: 10 }, (_, i) => store.store("s", entryOf(`apple ${i}`))),
@@ -66,7 +66,7 @@ function versionSuite(use: UseBoth): void {
 }
 
 function staleWriteSuite(use: UseBoth): void {
-  it("writes nothing when the scope has another version", () =>
+  it("writes nothing if the scope has another version", () =>
     use(async (store, other) => {
       await other.store("s", entryOf("an apple"));
       for (const expected of [0, 2]) {
@@ -96,7 +96,7 @@ function staleWriteSuite(use: UseBoth): void {
 }
 
 function conflictSuite(use: UseBoth): void {
-  it("lets one of many win who write on the same version", () =>
+  it("accepts only one of many concurrent writes with the same version", () =>
     use(async (store, other) => {
       const attempts = Array.from({ length: 12 }, (_, i) =>
         (i % 2 === 0 ? store : other).storeIf("s", entryOf(`apple ${i}`), 0),
@@ -108,7 +108,7 @@ function conflictSuite(use: UseBoth): void {
           assert.ok(MemoryConflictError.isInstance(result.reason), String(result.reason));
       assert.equal((await store.retrieve("s", "apple", MANY)).length, 1);
     }));
-  it("loses no write of those who read again after a conflict", () =>
+  it("loses no write of clients that retry after a conflict", () =>
     use(async (store, other) => {
       const write = async (mine: SharedMemoryStore, text: string): Promise<void> => {
         for (let attempt = 0; attempt < MANY; attempt++) {
@@ -128,7 +128,7 @@ function conflictSuite(use: UseBoth): void {
       const { entries, version } = await store.retrieveVersioned("s", "apple", MANY);
       assert.deepEqual([entries.length, version], [8, 8]);
     }));
-  it("rejects an expected version that is none", () =>
+  it("rejects an invalid expected version", () =>
     use(async (store) => {
       for (const version of [-1, 0.5, Number.NaN])
         assert.ok(
@@ -138,7 +138,7 @@ function conflictSuite(use: UseBoth): void {
 }
 
 function lockSuite(use: UseBoth): void {
-  it("lets one work at a time hold the lock of a scope, and gives back its result", () =>
+  it("allows one holder of the lock of a scope at a time, and returns the holder's result", () =>
     use(async (store, other) => {
       let holders = 0;
       const work = async (i: number): Promise<number> => {
@@ -154,14 +154,14 @@ function lockSuite(use: UseBoth): void {
       );
       assert.deepEqual(results, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
     }));
-  it("locks each scope for itself", () =>
+  it("locks each scope separately", () =>
     use(async (store, other) => {
       assert.equal(
         await store.withLock("s", () => other.withLock("other", async () => "both")),
         "both",
       );
     }));
-  it("lets the holder read and write", () =>
+  it("allows the holder of a lock to read and write", () =>
     use(async (store) => {
       await store.withLock("s", () => store.store("s", entryOf("an apple")));
       assert.equal((await store.withLock("s", () => store.retrieve("s", "apple", 1))).length, 1);
@@ -169,7 +169,7 @@ function lockSuite(use: UseBoth): void {
 }
 
 function lockEndSuite(use: UseBoth): void {
-  it("gives up after the time to wait, and does nothing then", () =>
+  it("rejects after the time to wait, and does not execute the work", () =>
     use(async (store, other) => {
       let worked = false;
       await store.withLock("s", async () => {
@@ -184,7 +184,7 @@ function lockEndSuite(use: UseBoth): void {
       assert.equal(await other.withLock("s", async () => "free"), "free");
       assert.equal(worked, false);
     }));
-  it("frees the lock when the work fails, and rejects with its error", () =>
+  it("releases the lock when the work fails, and rejects with its error", () =>
     use(async (store, other) => {
       const broken = new Error("broken work");
       assert.equal(await rejection(store.withLock("s", () => Promise.reject(broken))), broken);
@@ -194,7 +194,7 @@ function lockEndSuite(use: UseBoth): void {
       assert.equal(await rejection(store.withLock("s", throwing)), broken);
       assert.equal(await other.withLock("s", async () => "free", { timeoutMs: 1_000 }), "free");
     }));
-  it("rejects a lock that makes no sense", () =>
+  it("rejects an invalid lock", () =>
     use(async (store) => {
       const work = async (): Promise<void> => undefined;
       for (const timeoutMs of [0, -1, Number.NaN])

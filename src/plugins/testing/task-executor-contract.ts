@@ -85,7 +85,7 @@ function ledTo(error: unknown, cause: unknown): boolean {
 }
 
 function endingSuite(options: TaskExecutorContractOptions, model: ChatModel): void {
-  it("rejects with the signal's reason, or what it led to, when the task has been stopped", async () => {
+  it("rejects with the signal's reason, or an error caused by it, when the task was stopped", async () => {
     const scope = new StagedScope("run-1", model);
     const reason = new RunCancelledError("The run was cancelled");
     scope.abort(reason);
@@ -98,7 +98,7 @@ function endingSuite(options: TaskExecutorContractOptions, model: ChatModel): vo
     assert.deepEqual(scope.purposes, [], "no model may be called after the end");
   });
 
-  it("rejects when the work fails, and tells why", async () => {
+  it("rejects with the cause when the work fails", async () => {
     const reason = new Error("the model is out of order");
     const failing =
       options.failing === undefined
@@ -143,14 +143,14 @@ export function taskExecutorContract(name: string, options: TaskExecutorContract
       assert.match(options.create().name, /\S/);
     });
 
-    it("knows its own tasks", () => {
+    it("handles its own tasks only", () => {
       const executor = options.create();
       assert.equal(executor.handles(planned(options.task)), true);
       if (options.foreign !== undefined)
         assert.equal(executor.handles(planned(options.foreign)), false);
     });
 
-    it("does a task, and leaves its call as it is", async () => {
+    it("executes a task, and leaves its call unchanged", async () => {
       const scope = new StagedScope("run-1", model);
       assertTaskResult(await options.create().execute(taskCallOf(options.task, scope), scope)); // the call is frozen
     });
@@ -165,7 +165,7 @@ export function taskExecutorContract(name: string, options: TaskExecutorContract
       );
     });
 
-    it("does two tasks at once with one object", async () => {
+    it("executes two tasks at once with one object", async () => {
       const executor = options.create();
       const scopes = [new StagedScope("run-1", model), new StagedScope("run-2", model)];
       const results = await Promise.all(
@@ -176,7 +176,7 @@ export function taskExecutorContract(name: string, options: TaskExecutorContract
       assert.deepEqual(one?.purposes, two?.purposes);
     });
 
-    it("shows the first prompt without calling anything", async () => {
+    it("returns the first prompt without calling anything", async () => {
       const executor = options.create();
       if (executor.preview === undefined) return;
       const scope = new StagedScope("run-1", model);

@@ -75,11 +75,11 @@ function shapeSuite({ create, valid, invalid = [] }: ToolContractOptions): void 
     else assert.equal(schema["type"] ?? "object", "object");
   });
 
-  test("has a schema that OpenAI and Anthropic take", () => {
+  test("has a schema that OpenAI and Anthropic accept", () => {
     assert.deepEqual(schemaProblems(jsonSchemaOf(create()) ?? { type: "object" }), []);
   });
 
-  test("tells the model what each parameter is for", () => {
+  test("describes each parameter to the model", () => {
     assert.deepEqual(
       undescribed(jsonSchemaOf(create()) ?? {}),
       [],
@@ -99,7 +99,7 @@ function shapeSuite({ create, valid, invalid = [] }: ToolContractOptions): void 
 }
 
 function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
-  test("succeeds with the valid inputs, and leaves them as they are", async () => {
+  test("succeeds with the valid inputs, and leaves them unchanged", async () => {
     assert.ok(valid.length > 0, "toolContract() needs at least one valid input");
     for (const input of valid) {
       const trial = tryTool(create(), input);
@@ -133,7 +133,7 @@ function runSuite({ create, valid, failing = [] }: ToolContractOptions): void {
     }
   });
 
-  test("tells of a failure by a failed result or by throwing", async () => {
+  test("reports a failure with a failed result or by throwing", async () => {
     for (const input of failing)
       assert.ok(
         isFailure(await tryTool(create(), input).ending),
@@ -196,7 +196,7 @@ function endSuite(options: ToolContractOptions): void {
     );
   });
 
-  test("ends soon when its signal came before it", async () => {
+  test("ends soon if its signal is aborted before the call", async () => {
     const trial = tryTool(create(), long, { aborted: true });
     assert.notEqual(
       (await endingWithin(trial, ABORT_LIMIT_MS)).kind,
@@ -205,7 +205,7 @@ function endSuite(options: ToolContractOptions): void {
     );
   });
 
-  test("leaves nothing behind that keeps the process alive", async () => {
+  test("leaves nothing that keeps the process alive", async () => {
     await sleep(1); // the test runner sets a timer at the start of the test
     const before = handles();
     for (const input of [...valid, ...failing]) await patiently(create(), input);
@@ -214,7 +214,7 @@ function endSuite(options: ToolContractOptions): void {
   });
 
   if (secrets.length === 0) return;
-  test("lets no secret be read in its results and errors", async () => {
+  test("reveals no secret in its results and errors", async () => {
     for (const input of [...valid, ...failing])
       assertNoSecret(secrets, await tryTool(create(), input).ending);
     assertNoSecret(secrets, await stopped());

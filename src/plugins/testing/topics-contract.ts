@@ -52,7 +52,7 @@ function topicsSuite(use: UseTopics): void {
       assert.deepEqual(asData(second[0]), message);
       assert.deepEqual(elsewhere, []);
     }));
-  it("delivers nothing to a subscriber that has left, and goes on after one that fails", () =>
+  it("delivers nothing to an unsubscribed listener, and delivers to the next after one that fails", () =>
     use(async ({ topics, other }) => {
       const left: unknown[] = [];
       const stayed: unknown[] = [];
@@ -66,7 +66,7 @@ function topicsSuite(use: UseTopics): void {
       await published(topics, "news", "text", stayed);
       assert.deepEqual([left, stayed[0]], [[], "text"]);
     }));
-  it("takes names and values of all kinds", () =>
+  it("accepts names and values of all kinds", () =>
     use(async ({ topics, other }) => {
       const names = ["a.b", "cancel.größer \u{1F980}", "__proto__", "x".repeat(200), "a*b>c?d"];
       for (const [n, name] of names.entries()) {
@@ -78,7 +78,7 @@ function topicsSuite(use: UseTopics): void {
     }));
   it("publishes to a topic without subscribers", () =>
     use(({ topics }) => endsSoon(topics.publish("unheard", { a: 1 }))));
-  it("refuses messages above 4 KiB and without JSON", () =>
+  it("refuses messages above 4 KiB and messages without a JSON form", () =>
     use(async ({ topics }) => {
       await topics.publish("news", "x".repeat(4_000));
       for (const message of ["x".repeat(4_096), "é".repeat(2_100), 1n])

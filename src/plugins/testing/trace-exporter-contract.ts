@@ -148,13 +148,12 @@ export function traceExporterContract(name: string, options: TraceExporterContra
     }
   };
   describe(`trace exporter contract: ${name}`, () => {
-    it("takes the trace of a run, and leaves it as it is", () => exporting([traceOf("run-1")]));
-    it("takes the trace of a failed run", () => exporting([traceOf("run-1", true)]));
-    it("takes one trace after the other", () =>
+    it("accepts the trace of a run, and leaves it unchanged", () => exporting([traceOf("run-1")]));
+    it("accepts the trace of a failed run", () => exporting([traceOf("run-1", true)]));
+    it("accepts consecutive traces", () =>
       exporting([traceOf("run-1"), traceOf("run-2"), traceOf("run-3", true)]));
-    it("takes traces at once", () =>
+    it("accepts concurrent traces", () =>
       exporting([traceOf("run-1"), traceOf("run-2"), traceOf("run-3", true)], true));
-    it("keeps a run's id with any characters as it is", () =>
-      exporting([traceOf("../a run: ä/1\n")]));
+    it("keeps a run's id with any characters", () => exporting([traceOf("../a run: ä/1\n")]));
   });
 }

@@ -45,7 +45,7 @@ async function received(transport: Transport) {
 }
 
 function deliverySuite(use: UseTransport): void {
-  it("takes a request to the ensemble, and its result to the caller who waits", () =>
+  it("delivers a request to the ensemble, and its result to the waiting caller", () =>
     use(async ({ transport, caller }) => {
       const request = requestNamed("r1", { inputs: { room: 403 } });
       assert.equal((await caller.send(request)).status, "ACCEPTED");
@@ -57,7 +57,7 @@ function deliverySuite(use: UseTransport): void {
       const none = await transport.receive({ timeoutMs: 50, leaseMs: LONG_MS });
       assert.equal(none, undefined, "a delivered request came again");
     }));
-  it("gives the same result to a caller who sends again or asks later", () =>
+  it("returns the same result to a caller that sends again or asks later", () =>
     use(async ({ transport, caller }) => {
       await caller.send(requestNamed("r1"));
       await transport.deliver(await received(transport), resultNamed("r1"));
@@ -68,7 +68,7 @@ function deliverySuite(use: UseTransport): void {
         RequestConflictError.isInstance(error),
       );
     }));
-  it("has the first of two results", () =>
+  it("keeps the first of two results", () =>
     use(async ({ transport, caller }) => {
       await caller.send(requestNamed("r1"));
       const lease = await received(transport);
@@ -76,7 +76,7 @@ function deliverySuite(use: UseTransport): void {
       assert.equal(await transport.deliver(lease, resultNamed("r1", "second")), false);
       assert.equal((await caller.response("r1", SOON))?.result, "first");
     }));
-  it("ends a wait when its time is over, and at once when its signal aborts", () =>
+  it("ends a wait after its time, and immediately when its signal aborts", () =>
     use(async ({ caller }) => {
       await caller.send(requestNamed("r1"));
       assert.equal(await endsSoon(caller.response("r1", NOW)), undefined);
@@ -91,7 +91,7 @@ function deliverySuite(use: UseTransport): void {
 }
 
 function transportCancelSuite(use: UseTransport): void {
-  it("cancels a request once: the result of its execution is refused", () =>
+  it("cancels a request once, and refuses the result of its execution", () =>
     use(async ({ transport, caller }) => {
       await caller.send(requestNamed("r1"));
       const lease = await received(transport);
@@ -102,7 +102,7 @@ function transportCancelSuite(use: UseTransport): void {
       assert.equal(await transport.deliver(lease, resultNamed("r1")), false);
       assert.equal((await caller.response("r1", SOON))?.status, "CANCELLED");
     }));
-  it("cancels a request that waits, and none that is unknown or done", () =>
+  it("cancels a waiting request, and no unknown or finished request", () =>
     use(async ({ transport, caller }) => {
       assert.equal(await caller.cancel("unknown"), false);
       await caller.send(requestNamed("r1"));
@@ -113,7 +113,7 @@ function transportCancelSuite(use: UseTransport): void {
       assert.equal(await caller.cancel("r2"), false);
       assert.equal((await caller.response("r2", SOON))?.status, "COMPLETED");
     }));
-  it("knows no capabilities where no instance runs", () =>
+  it("returns no capabilities if no instance runs", () =>
     use(async ({ caller }) => assert.deepEqual(await caller.capabilities(), [])));
 }
 

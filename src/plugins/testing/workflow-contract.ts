@@ -69,7 +69,7 @@ function successSuite(
     assert.match(workflow().name, /\S/);
   });
 
-  it("accepts the plan, and leaves it as it is", async () => {
+  it("accepts the plan, and leaves it unchanged", async () => {
     const executor = workflow();
     const run = start(); // its plan is frozen, so a change throws
     executor.validate?.(run.plan);
@@ -84,7 +84,7 @@ function successSuite(
     assert.ok(result.taskOutputs.length > 0, "no output was returned");
   });
 
-  it("waits for everything it has started", async () => {
+  it("waits for all started work", async () => {
     const run = start();
     await attempt(workflow(), run);
     assert.equal(run.active, 0);
@@ -96,7 +96,7 @@ function successSuite(
     assert.deepEqual(run.premature, []);
   });
 
-  it("keeps two runs of one object apart", async () => {
+  it("keeps two runs of one object separate", async () => {
     const executor = workflow();
     const runs = [start(), start()];
     const made = await Promise.all(runs.map((run) => attempt(executor, run)));
@@ -111,7 +111,7 @@ function workflowEndingSuite(
   workflow: () => WorkflowExecutor,
   start: (failing?: (id: string) => Error | undefined) => StagedRun,
 ): void {
-  it("rejects with an error of the framework when every task fails, and waits for what is in flight", async () => {
+  it("rejects with an error of the framework when every task fails, and waits for work in flight", async () => {
     const run = start(stagedFailure);
     const made = await attempt(workflow(), run);
     assert.ok("error" in made, "execute() must reject");
@@ -122,14 +122,14 @@ function workflowEndingSuite(
     assert.equal(run.active, 0);
   });
 
-  it("ends when the run is cancelled before it begins, and starts nothing", async () => {
+  it("ends without starting a task if the run is cancelled before its start", async () => {
     const run = start();
     run.cancel();
     await attempt(workflow(), run);
     assert.deepEqual(run.started, []);
   });
 
-  it("ends when the run is cancelled under way, and asks for no more than the tasks there are", async () => {
+  it("ends when the run is cancelled in progress, and requests no more tasks than the plan has", async () => {
     const run = start();
     const ended = attempt(workflow(), run);
     setTimeout(() => run.cancel(), 0);
@@ -141,7 +141,7 @@ function workflowEndingSuite(
     );
   });
 
-  it("lets an early exit through", async () => {
+  it("rejects with the signal of an early exit", async () => {
     const exit = new ExitEarlySignal("That is enough");
     const made = await attempt(
       workflow(),

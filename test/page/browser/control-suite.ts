@@ -261,7 +261,7 @@ export function controlTests(browser: () => Promise<Browser>): void {
       await page.getByText("No runs yet").waitFor();
     });
 
-    it("is not offered to people who may only look", async () => {
+    it("is not offered to users with read access only", async () => {
       const users = [{ name: "vera", role: "viewer", token: "token-of-vera" }] as const;
       const { board, url } = await boards.listening({ users });
       const { team } = briefing();

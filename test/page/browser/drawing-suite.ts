@@ -49,7 +49,7 @@ export function drawingTests(browser: () => Promise<Browser>): void {
       await until(async () => (await dashesOf(page, /order/)).join() === "2px, 4px");
     });
 
-    it("has phases and loops as boxes, with the iterations of a loop", async () => {
+    it("shows phases and loops as boxes, with the iterations of a loop", async () => {
       const phases = await opened("phases");
       expect(await phases.locator(".graph-box").count()).to.be.above(1);
       const loop = await opened("loop");
@@ -59,14 +59,14 @@ export function drawingTests(browser: () => Promise<Browser>): void {
         .waitFor();
     });
 
-    it("labels the transitions of a graph, marks those that were made and dashes those that lead back", async () => {
+    it("labels the transitions of a graph, marks the executed ones and dashes backward transitions", async () => {
       const page = await opened("graph");
       await page.locator(".wire-label.flowed", { hasText: "asked" }).waitFor();
       expect(await dashesOf(page, /transition flowed$/)).to.include("none");
       expect(await dashesOf(page, /transition back/)).to.deep.equal(["6px, 4px"]);
     });
 
-    it("has the manager with the tasks it gave to others below it", async () => {
+    it("shows the manager with its delegated tasks below", async () => {
       const page = await opened("hierarchical");
       await page
         .getByText(/manager/i)
@@ -82,7 +82,7 @@ export function drawingTests(browser: () => Promise<Browser>): void {
       });
     });
 
-    it("has the waiting for a person in another pattern than the work", async () => {
+    it("shows waits for a review in another pattern than work", async () => {
       const { board, url } = await boards.listening();
       const handle = reviewed(board, { timeoutMs: 600_000 }).stream();
       boards.later(async () => {
@@ -99,7 +99,7 @@ export function drawingTests(browser: () => Promise<Browser>): void {
       expect(new Set(await backgrounds("model"))).to.deep.equal(new Set(["none"]));
     });
 
-    it("draws one node for each level and kind of more than 300 tasks, which opens them in the table", async () => {
+    it("draws one node for each level and kind of more than 300 tasks, with a link to the table", async () => {
       const { board, url } = await boards.listening();
       const { runId } = await many(board, 320).run();
       const { page } = await open(`${url}#/runs/${runId}`);
@@ -124,7 +124,7 @@ export function drawingTests(browser: () => Promise<Browser>): void {
       await page.locator('.section[title="task.description"]').first().waitFor();
     });
 
-    it("has the budget with what is used and reserved while the run is in progress", async () => {
+    it("shows the used and the reserved part of the budget while the run is in progress", async () => {
       const { board, url } = await boards.listening();
       const door = new Door();
       const model = new ScriptedModel(async () => {
@@ -160,7 +160,7 @@ export function drawingTests(browser: () => Promise<Browser>): void {
         await page.getByRole("group", { name: `By ${title}` }).waitFor();
     });
 
-    it("reports that it caught up after it was too slow", async () => {
+    it("reports that it caught up after a delay", async () => {
       const { board, url } = await boards.listening();
       const [first, second] = [new Door(), new Door()];
       const handle = writers(board, first, [["The text.", second]]).stream();
@@ -181,7 +181,7 @@ export function drawingTests(browser: () => Promise<Browser>): void {
       await page.getByText("3 of 3 done").waitFor();
     });
 
-    it("has two panes whose border is moved by keys, and stays where it was for the next visit", async () => {
+    it("has two panes whose border is moved by keys and restored at the next visit", async () => {
       const { board, url } = await boards.listening();
       const { runId } = await answering(board, "Fine.").run();
       const { page } = await open(`${url}#/runs/${runId}?task=answer`);

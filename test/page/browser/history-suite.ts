@@ -137,7 +137,7 @@ export function historyTests(browser: () => Promise<Browser>): void {
       expect(text).to.contain(runId).and.not.to.contain("12 euros");
     });
 
-    it("are shown as they were at each moment", async () => {
+    it("are shown in their state at each moment", async () => {
       const { board, url } = await boards.listening();
       const [first, second] = [new Door(), new Door()];
       const handle = writers(board, first, [["The text.", second]]).stream();

@@ -73,7 +73,7 @@ export function keptRunTests(browser: () => Promise<Browser>): void {
       expect(calls).to.equal(2);
     });
 
-    it("have their calls in doubt settled", async () => {
+    it("allow users to settle their calls in doubt", async () => {
       const { board, url } = await boards.listening();
       const journal = Journal.inMemory();
       const team = boards.ensemble(boards.kernel(board, durable({ journal })), () => {

@@ -45,7 +45,7 @@ export function listTests(browser: () => Promise<Browser>): void {
       await until(async () => (await names(page)).length === 3);
     });
 
-    it("adds runs that begin while it is open, and sums up all that fit", async () => {
+    it("adds runs that begin while it is open, and sums up all matching runs", async () => {
       const { board, url } = await boards.listening();
       await answering(board, "One.").run();
       const { page } = await open(url);

@@ -28,7 +28,7 @@ export function pageTests(browser: () => Promise<Browser>): void {
       expect(failure).to.contain("img-src").and.to.contain("planted");
     });
 
-    it("signs in with the token of its address, and keeps it out of the address", async () => {
+    it("signs in with the token of its URL, and removes it from the URL", async () => {
       const { url } = await boards.listening({ token: "the-right-token" });
       const { page } = await open(`${new URL(url).origin}/#t=the-right-token`);
       await page.getByText("Live", { exact: true }).waitFor();
@@ -37,7 +37,7 @@ export function pageTests(browser: () => Promise<Browser>): void {
       await page.getByText("Live", { exact: true }).waitFor();
     });
 
-    it("signs in with a link that is opened where the page is open already", async () => {
+    it("signs in with a link that is opened in an open page", async () => {
       const { url } = await boards.listening({ token: "the-right-token" });
       const { origin } = new URL(url);
       const watched = await open(`${origin}/#t=%E0%A4%A`);
@@ -49,7 +49,7 @@ export function pageTests(browser: () => Promise<Browser>): void {
       expect(page.url()).to.equal(`${origin}/#/reviews`);
     });
 
-    it("notices a connection without further data", async () => {
+    it("detects a connection that receives no data", async () => {
       const line = new CutLine();
       const origin = await line.listen();
       boards.later(() => line.close());
@@ -80,7 +80,7 @@ export function pageTests(browser: () => Promise<Browser>): void {
       await page.getByText("Live", { exact: true }).waitFor();
     });
 
-    it("is used by keys alone, which it lists", async () => {
+    it("can be used by keyboard only, and lists its keys", async () => {
       const { board, url } = await boards.listening();
       await failing(board)
         .run()
@@ -168,7 +168,7 @@ export function pageTests(browser: () => Promise<Browser>): void {
       await until(async () => (await theme()) !== before);
     });
 
-    it("has nothing that axe finds where there is nothing to show", async () => {
+    it("has no problems that axe reports if there is no content", async () => {
       const { url } = await boards.listening({ token: "the-right-token" });
       const { origin } = new URL(url);
       const watched = await open(`${origin}/#/runs`);
@@ -192,7 +192,7 @@ export function pageTests(browser: () => Promise<Browser>): void {
       }
     });
 
-    it("informs when the program ends, and stays readable", async () => {
+    it("reports the end of the program, and stays readable", async () => {
       const { board, url } = await boards.listening();
       await failing(board)
         .run()
@@ -206,7 +206,7 @@ export function pageTests(browser: () => Promise<Browser>): void {
       expect(await page.getByText("contracts").count()).to.be.above(0);
     });
 
-    it("has nothing that axe finds, in light and dark colours", async () => {
+    it("has no problems that axe reports, in light and dark colours", async () => {
       const { board, url } = await boards.listening();
       const waiting = [
         reviewed(board, { prompt: "Is the price right?", timeoutMs: 600_000 }).stream(),
@@ -242,7 +242,7 @@ export function pageTests(browser: () => Promise<Browser>): void {
       await expectAccessible(page, "keys");
     });
 
-    it("moves nothing where the system asks for that", async () => {
+    it("shows no animation if the system requests reduced motion", async () => {
       const { board, url } = await boards.listening();
       const door = new Door();
       const output = writers(board, door, []).run();

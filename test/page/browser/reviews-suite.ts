@@ -31,7 +31,7 @@ export function reviewTests(browser: () => Promise<Browser>): void {
   describe("reviews", () => {
     const { boards, open } = openedPages(browser);
 
-    it("are edited with the changed words in sight, and the run gets the edit", async () => {
+    it("are edited with the changed words marked, and the run receives the edit", async () => {
       const { board, url } = await boards.listening();
       const run = reviewed(board, { prompt: "Is the price right?", timeoutMs: 600_000 }).run();
       const { page } = await open(`${url}#/reviews`);
@@ -105,7 +105,7 @@ export function reviewTests(browser: () => Promise<Browser>): void {
       expect(made).to.have.lengthOf(1);
     });
 
-    it("wait through reloads and closed browsers", async () => {
+    it("remain after reloads and closed browsers", async () => {
       const { board, url } = await boards.listening();
       const run = reviewed(board, { timeoutMs: 0 }).run();
       const first = await open(`${url}#/reviews`);
@@ -144,7 +144,7 @@ export function reviewTests(browser: () => Promise<Browser>): void {
       expect(await page.evaluate<number>("sessionStorage.length")).to.equal(0);
     });
 
-    it("are announced by the system only after the user has asked for it, and out of sight", async () => {
+    it("are announced by the system only if the user has requested this and the page is hidden", async () => {
       const { board, url } = await boards.listening();
       const { page } = await open(url);
       await page.addInitScript(NOTIFICATIONS);
@@ -179,7 +179,7 @@ export function reviewTests(browser: () => Promise<Browser>): void {
       expect(await shown()).to.have.lengthOf(1);
     });
 
-    it("end the run by a key", async () => {
+    it("can end the run by a key", async () => {
       const { board, url } = await boards.listening();
       const run = reviewed(board, { timeoutMs: 600_000 }).run();
       const { page } = await open(`${url}#/reviews`);
@@ -205,7 +205,7 @@ export function reviewTests(browser: () => Promise<Browser>): void {
       expect((await run).raw).to.equal("The price is 12 euros.");
     });
 
-    it("show who may answer, and refuse the others", async () => {
+    it("show the required role, and refuse other users", async () => {
       const { board, url } = await boards.listening({ users: USERS });
       const run = reviewed(board, { timeoutMs: 600_000, requiredRole: "lead" }).run();
       const vera = await open(`${url}#t=token-of-vera&/reviews`);

@@ -86,7 +86,7 @@ export function runTests(browser: () => Promise<Browser>): void {
       expect(drawn - arrived).to.be.within(0, 2);
     });
 
-    it("follow the text that is written, until the reader scrolls up", async () => {
+    it("scroll with the text that is written, until the reader scrolls up", async () => {
       const { board, url } = await boards.listening();
       const [start, more, last] = [new Door(), new Door(), new Door()];
       const lines = Array.from({ length: 80 }, (_, i) => `line ${i}\n\n`).join("");
@@ -119,7 +119,7 @@ export function runTests(browser: () => Promise<Browser>): void {
       await handle.output;
     });
 
-    it("catch up behind a cut line, to the state that the server has", async () => {
+    it("catch up after an interrupted connection, to the state of the server", async () => {
       const line = new CutLine();
       const origin = await line.listen();
       boards.later(() => line.close());
@@ -143,7 +143,7 @@ export function runTests(browser: () => Promise<Browser>): void {
       await page.getByText("Not connected.").waitFor({ state: "detached" });
     });
 
-    it("fetch the scripts of a view again when the program is back", async () => {
+    it("fetch the scripts of a view again after the program returned", async () => {
       const line = new CutLine();
       const origin = await line.listen();
       boards.later(() => line.close());
@@ -194,7 +194,7 @@ export function runTests(browser: () => Promise<Browser>): void {
       expect(await page.locator("main").isVisible()).to.equal(true);
     });
 
-    it("show texts that would stop a browser: nesting without end, a hundred thousand marks", async () => {
+    it("show texts that could block a browser: very deep nesting, a hundred thousand marks", async () => {
       const { board, url } = await boards.listening();
       for (const text of ["> - ".repeat(20_000), `${"\u202E".repeat(100_000)}.`]) {
         const { runId } = await answering(board, `The answer. ${text}\n${text}`).run();
@@ -222,7 +222,7 @@ export function runTests(browser: () => Promise<Browser>): void {
       await page.getByRole("region", { name: "Event 1" }).locator("pre").waitFor();
     });
 
-    it("list the events that came while the page was too slow, also at the end of the run", async () => {
+    it("list the events that arrived while the page was too slow, also at the end of the run", async () => {
       const { board, url } = await boards.listening();
       const [first, second] = [new Door(), new Door()];
       const handle = writers(board, first, [["The text.", second]]).stream();
@@ -246,7 +246,7 @@ export function runTests(browser: () => Promise<Browser>): void {
       await page.getByRole("button", { name: /ensemble_completed/ }).waitFor();
     });
 
-    it("open by a link at the same place, and go back with the browser", async () => {
+    it("open by a link at the same place, and support back navigation", async () => {
       const { board, url } = await boards.listening();
       const { runId } = await answering(board, "Fine.").run();
       const { page } = await open(`${url}#/runs/${runId}?view=timeline&task=answer`);

@@ -18,7 +18,7 @@ export function searchTests(browser: () => Promise<Browser>): void {
   describe("search", () => {
     const { boards, open } = openedPages(browser);
 
-    it("finds texts of the open run while they are written, and opens their place", async () => {
+    it("finds texts of the open run while they are written, and opens their position", async () => {
       const { board, url } = await boards.listening();
       const { runId } = await answering(board, "Nobody expects the turbine.").run();
       const { page } = await open(`${url}#/runs/${runId}`);

@@ -12,7 +12,7 @@ export function serviceTests(browser: () => Promise<Browser>): void {
   describe("services", () => {
     const { boards, open } = openedPages(browser);
 
-    it("have their queue, work, schedules and dead letters in sight, which are queued again", async () => {
+    it("show their queue, work, schedules and dead letters, which can be queued again", async () => {
       const { board, url } = await boards.listening();
       const backend = inMemoryBackend({ idTtlMs: 3_600_000, clock: systemClock });
       const request = { v: 1, from: "cellar", to: "kitchen", type: "TASK", task: "cook" } as const;

@@ -11,7 +11,7 @@ export function threadTests(browser: () => Promise<Browser>): void {
   describe("threads of conversations", () => {
     const { boards, open } = openedPages(browser);
 
-    it("are listed and read, with the run behind each turn, and grow", async () => {
+    it("are listed and read, with the run of each turn, and receive new turns", async () => {
       const { board, url } = await boards.listening();
       const chat = new Conversation({
         agent: new Agent({ role: "Support", goal: "Answers" }),
@@ -53,7 +53,7 @@ export function threadTests(browser: () => Promise<Browser>): void {
   describe("runs of other processes", () => {
     const { boards, open } = openedPages(browser);
 
-    it("have the name of their process, are answered, and are marked while it is away", async () => {
+    it("show the name of their process, are answered, and are marked while it is disconnected", async () => {
       const { board, url } = await boards.listening();
       const reportTo = { url, token: "any", process: "worker-1" };
       const worker = boards.board({ port: false, reportTo });

@@ -76,7 +76,7 @@ describe("form of the inputs", () => {
     });
   });
 
-  it("has what is wrong at each field", () => {
+  it("reports the problem of each field", () => {
     const { problems } = result({
       sources: "0",
       "limits.cost": "much",
@@ -95,7 +95,7 @@ describe("form of the inputs", () => {
     expect(problems["other"]).to.equal("This must be JSON.");
   });
 
-  it("keeps names that objects have themselves", () => {
+  it("accepts names of properties of Object", () => {
     const own = JSON.parse(
       '{"type":"object","properties":{"__proto__":{"type":"string"}}}',
     ) as object;
@@ -123,7 +123,7 @@ describe("form of the inputs", () => {
     expect(formFields({ type: "object", additionalProperties: false })).to.deep.equal([]);
   });
 
-  it("is written as a command, with quotation marks in it and without a token", () => {
+  it("can be written as a command, with escaped quotation marks and without a token", () => {
     const command = curlOf("http://localhost:7329", "/api/runs", { topic: "it's" }, false);
     expect(command).to.contain(`-H 'origin: http://localhost:7329'`);
     expect(command).to.contain(`-d '{"topic":"it'\\''s"}'`);

@@ -30,7 +30,7 @@ describe("words of a comparison", () => {
     expect(changeOf(10_000, 10_001)).to.equal("");
   });
 
-  it("omit values that one side lacks, and sums in two currencies", () => {
+  it("omit values that are missing on one side, and sums in two currencies", () => {
     const a = { durationMs: 1_000, inputTokens: 5, outputTokens: 5, cost: 1, calls: 1, tools: 0 };
     const rows = figureRows(a, { ...a, cost: 2, calls: 3 }, ["USD", "EUR"]);
     expect(rows.map(({ name, change }) => [name, change])).to.deep.equal([
@@ -76,7 +76,7 @@ describe("filter of the runs", () => {
     expect(withTag("heat", "a", "b c")).to.equal('tag:"a=b c" heat');
   });
 
-  it("sums runs up by currency and state where the program does not", () => {
+  it("sums runs by currency and state if the program does not", () => {
     const totals = { ...summaryOf("a").totals, cost: 1, inputTokens: 2 };
     const sums = sumsOf([
       summaryOf("a", { totals: { ...totals, currency: "USD" } }),
@@ -89,7 +89,7 @@ describe("filter of the runs", () => {
 });
 
 describe("words of refused requests", () => {
-  it("come from the page for frequent refusals, else from the program", () => {
+  it("come from the page for frequent refusals, otherwise from the program", () => {
     expect(errorWords(new ApiError(404, { error: "RUN_NOT_FOUND" }))).to.contain("no such run");
     expect(errorWords(new ApiError(409, { error: "OTHER", message: "No", hint: "Yes" }))).to.equal(
       "No. Yes",

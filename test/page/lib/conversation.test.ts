@@ -33,7 +33,7 @@ describe("the conversation of a task", () => {
     expect(conversation.output?.value).to.deep.equal({ facts: ["a", "b"] });
   });
 
-  it("shows a delegation once, and not also as a tool call", async () => {
+  it("shows a delegation once, and omits its tool call", async () => {
     const conversation = await conversationIn("delegation", "way");
     expect(turnsOf(conversation, "tool")).to.deep.equal([]);
     const [delegation] = turnsOf(conversation, "delegation");
@@ -47,7 +47,7 @@ describe("the conversation of a task", () => {
     });
   });
 
-  it("names a handoff as such, live and from a trace", () => {
+  it("labels a handoff as a handoff, live and from a trace", () => {
     const fields = { delegationId: "d", workerRole: "Billing", request: { mode: "handoff" } };
     const log = logOf(["delegation_started", fields], ["delegation_completed", fields]);
     expect(turnsOf(conversationOf(log), "delegation")[0]).to.include({
@@ -81,7 +81,7 @@ describe("the conversation of a task", () => {
     expect(turnsOf(conversation, "tool")[0]?.result).to.equal(`scanned\n${lines}`);
   });
 
-  it("shows what is under way as not over", () => {
+  it("shows unfinished calls as unfinished", () => {
     const conversation = conversationOf(
       logOf(
         ["tool_started", { callId: "c", iteration: 0, toolName: "search", toolArguments: "{}" }],
@@ -144,7 +144,7 @@ describe("the conversation of a task", () => {
     });
   });
 
-  it("keeps unknown usage unknown, and unknown entries out", () => {
+  it("shows unknown usage as unknown, and omits unknown entries", () => {
     const conversation = conversationOf(
       logOf(["llm_iteration_completed", { iteration: 0, responseText: "x" }], ["from_the_future"]),
     );

@@ -10,7 +10,7 @@ import {
 } from "../../../page/src/lib/format.js";
 
 describe("figures on the page", () => {
-  it("show durations in the unit that fits", () => {
+  it("show durations in a suitable unit", () => {
     expect(
       [0, 640.4, 999, 1_000, 41_800, 59_949, 59_950, 171_000, 3_725_000].map(formatDuration),
     ).to.deep.equal([
@@ -26,7 +26,7 @@ describe("figures on the page", () => {
     ]);
   });
 
-  it("count down to zero and no further", () => {
+  it("count down to zero", () => {
     expect([192_000, 191_001, 1, 0, -5_000, 3_600_000].map(formatRest)).to.deep.equal([
       "3:12",
       "3:12",

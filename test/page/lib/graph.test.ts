@@ -41,7 +41,7 @@ describe("the graph of a run", () => {
     expect(edgeTexts(await modelOf("delegation"))).to.include("way delegation way.1");
   });
 
-  it("folds more than three delegated tasks into a number", () => {
+  it("combines more than three delegated tasks into a number", () => {
     const worker = (i: number): readonly [string, object] => [
       "task_started",
       { taskId: `way.${i}`, parentTaskId: "way", agentRole: "B" },
@@ -66,7 +66,7 @@ describe("the graph of a run", () => {
       }
     });
 
-  it("marks the transitions of a state machine that were made, and leads others back in a bow", async () => {
+  it("marks the executed transitions of a state machine, and curves backward transitions", async () => {
     const model = await modelOf("graph");
     const asked = model.edges.find(({ label }) => label === "asked");
     expect(asked).to.include({ kind: "transition", isFired: true });

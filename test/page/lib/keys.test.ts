@@ -17,7 +17,7 @@ describe("keys of the page", () => {
     ]).to.deep.equal(["a", "?", "Ctrl+Enter", "Ctrl+Enter", "Alt+a"]);
   });
 
-  it("write text in fields, and do not on boxes to tick and elsewhere", () => {
+  it("are ignored in text fields, and handled on checkboxes and elsewhere", () => {
     const typing = [
       { tagName: "INPUT", type: "text" },
       { tagName: "TEXTAREA" },

@@ -102,7 +102,7 @@ describe("the layout in levels", () => {
     );
   });
 
-  it("stays within its size", () => {
+  it("stays within its reported size", () => {
     fc.assert(
       fc.property(acyclic, ({ nodes, edges, direction }) => {
         const { places, width, height } = layoutInLevels(nodes, edges, { direction, ...GAPS });

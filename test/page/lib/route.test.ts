@@ -9,11 +9,11 @@ describe("addresses of the page", () => {
     });
   });
 
-  it("begin with the runs", () => {
+  it("show the runs by default", () => {
     for (const hash of ["", "#", "#/"]) expect(parseRoute(hash).path).to.deep.equal(["runs"]);
   });
 
-  it("are read as they were written", () => {
+  it("are read in the written form", () => {
     const query = { task: "größe & ?/#=%", view: "graph" };
     const href = hrefOf(["runs", "a/b ?#%"], { ...query, call: undefined, at: "" });
     expect(parseRoute(href)).to.deep.equal({ path: ["runs", "a/b ?#%"], query });

@@ -19,7 +19,7 @@ const rows = (order: TaskOrder, filter: TaskFilter = {}): readonly string[] =>
   );
 
 describe("rows of the table of tasks", () => {
-  it("are in the order of the run, each followed by the tasks it caused", () => {
+  it("are in the order of the run, each followed by the tasks that it caused", () => {
     expect(rows("plan")).to.deep.equal(["a", " a.1", "b"]);
   });
 
@@ -28,7 +28,7 @@ describe("rows of the table of tasks", () => {
     expect(rows("time")).to.deep.equal(["a", "a.1", "b"]);
   });
 
-  it("fit every part of the filter", () => {
+  it("match every part of the filter", () => {
     expect(rows("plan", { state: "running" })).to.deep.equal(["a", " a.1"]);
     expect(rows("plan", { text: "EDIT" })).to.deep.equal(["b"]);
     expect(rows("plan", { kind: "delegated" })).to.deep.equal([" a.1"]);

@@ -115,7 +115,7 @@ describe("a page in one file", () => {
     expect(main).to.equal('import{a}from"page/chunk-2.js";import("page/late-3.js");');
   });
 
-  it("ends no element by what is in it, and requests nothing", () => {
+  it("closes no element by its contents, and sends no requests", () => {
     expect(html.match(/<\/script>/g)).to.have.lengthOf(3);
     expect(html.match(/<\/style>/g)).to.have.lengthOf(1);
     expect(html).to.contain("&#60;b&#62;").and.to.contain("default-src 'none'");

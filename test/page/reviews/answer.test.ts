@@ -21,7 +21,7 @@ const CALL = {
 } as const;
 
 describe("answer to a review", () => {
-  it("is open to the roles that may answer", () => {
+  it("is available to the roles that may answer", () => {
     const lead = review({ requiredRole: "lead" });
     const user = { name: "maya", role: "reviewer" } as const;
     expect(refusalFor(user, review({}))).to.equal(undefined);
@@ -34,7 +34,7 @@ describe("answer to a review", () => {
     expect(refusalFor({ ...user, role: "viewer" }, review({}))).to.contain("viewer");
   });
 
-  it("begins with what is judged", () => {
+  it("begins with the judged text", () => {
     expect(originalText(review(CALL))).to.equal('{\n  "order": "88213",\n  "amount": 412\n}');
     expect(originalText(review({}))).to.equal("Two words.");
     expect(originalText(review({ timing: "BEFORE_EXECUTION" }))).to.equal("");
@@ -51,7 +51,7 @@ describe("answer to a review", () => {
     expect(problem("a plain text replaces the main argument")).to.equal(undefined);
   });
 
-  it("checks an output by its schema, as JSON or as the text it is", () => {
+  it("checks an output by its schema, as JSON or as text", () => {
     const output = review({ editSchema: { type: "array", items: { type: "integer" } } });
     expect(editProblem(output, "[1, 2]")).to.equal(undefined);
     expect(editProblem(output, "[1, 2.5]")).to.equal("[1] must be a whole number.");
@@ -66,7 +66,7 @@ describe("answer to a review", () => {
     expect(editProblem(question, "Tuesday")).to.equal(undefined);
   });
 
-  it("has the fields that the server takes", () => {
+  it("has the fields that the server accepts", () => {
     expect(answerBody("approve", { comment: "  " })).to.deep.equal({ decision: "approve" });
     expect(answerBody("edit", { text: "new", comment: " why " })).to.deep.equal({
       decision: "edit",
@@ -75,7 +75,7 @@ describe("answer to a review", () => {
     });
   });
 
-  it("explains why it was not used", () => {
+  it("explains why the server refused it", () => {
     const body = { error: "CODE", message: "The message." };
     const resolved = refusalOf(409, { ...body, by: "joel", decision: "EDIT" });
     expect(resolved).to.deep.equal({

@@ -29,7 +29,7 @@ describe("words of a review", () => {
     expect(afterwards(review({ onTimeout: "FAIL" }))).to.equal("the task fails");
   });
 
-  it("ask the author's question, else what is judged", () => {
+  it("contain the author's question, otherwise the judged text", () => {
     expect(titleOf(review({ prompt: "Is it kind?" }))).to.equal("Is it kind?");
     expect(titleOf(review({}))).to.equal("Approve this output?");
     const call = review({
@@ -50,7 +50,7 @@ describe("words of a review", () => {
     expect(shareLeft({ timeoutMs: 0 }, 0)).to.equal(undefined);
   });
 
-  it("name decisions as kernel, routes and time limits write them", () => {
+  it("name decisions like the kernel, routes and time limits", () => {
     expect(["CONTINUE", "approve", "edit", "EXIT_EARLY", "FAIL"].map(decisionWord)).to.deep.equal([
       "approved",
       "approved",

@@ -35,7 +35,7 @@ describe("check of an edit by its schema", () => {
       expect(fitProblem(schema, value)).to.equal(expected);
     });
 
-  it("names the place in nested values", () => {
+  it("names the position in nested values", () => {
     const schema = {
       type: "object",
       properties: { people: { type: "array", items: { $ref: "#/$defs/person" } } },
@@ -51,7 +51,7 @@ describe("check of an edit by its schema", () => {
     expect(fitProblem(schema, { a: 1 })).to.equal(undefined);
   });
 
-  it("does not take names of Object for fields", () => {
+  it("does not accept names of Object as fields", () => {
     const schema = { type: "object", required: ["toString"], additionalProperties: false };
     expect(fitProblem(schema, {})).to.equal("toString is missing.");
     expect(fitProblem({ ...schema, required: [] }, { constructor: 1 })).to.equal(

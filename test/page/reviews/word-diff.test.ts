@@ -16,7 +16,7 @@ function textOf(lines: readonly DiffLine[], left: "added" | "removed"): string {
 }
 
 describe("difference of two texts", () => {
-  it("has each changed line before and after, with the words that changed", () => {
+  it("shows each changed line before and after, with the changed words", () => {
     const lines = differenceOf("one\ntwo big words\nthree", "one\ntwo small words\nthree");
     expect(lines.map(({ kind }) => kind)).to.deep.equal(["same", "removed", "added", "same"]);
     expect(lines[1]?.parts).to.deep.equal([
@@ -27,7 +27,7 @@ describe("difference of two texts", () => {
     expect(lines[2]?.parts[1]).to.deep.equal({ kind: "added", text: "small" });
   });
 
-  it("contains both texts whole", () => {
+  it("contains both texts completely, line by line", () => {
     const line = fc.constantFrom("", "a", "b c", "a b c", "x y");
     const text = fc.array(line, { maxLength: 6 }).map((list) => list.join("\n"));
     fc.assert(
@@ -51,7 +51,7 @@ describe("difference of two texts", () => {
     expect(textWithChanges("word ".repeat(MOST_WORDS), "word")).to.equal(undefined);
   });
 
-  it("contains both texts completely", () => {
+  it("contains both texts completely, word by word", () => {
     const text = fc.array(fc.constantFrom("a", "b", " ", ", ", "\n", "c d")).map((l) => l.join(""));
     fc.assert(
       fc.property(text, text, (before, after) => {

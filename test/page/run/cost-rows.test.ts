@@ -16,7 +16,7 @@ function task(id: string, cost: number) {
 }
 
 describe("costs of a run", () => {
-  it("have the dearest first, with its share of the largest", () => {
+  it("list the highest first, with its share of the largest", () => {
     const lines = costLines([row("a", 1), row("b", 4), row("unused", 0, { calls: 0 })]);
     expect(lines.map(({ name, share }) => [name, share])).to.deep.equal([
       ["b", 1],

@@ -46,7 +46,7 @@ describe("errors of a run", () => {
     expect(trouble.hint).to.equal("Make the field optional.");
   });
 
-  it("read chains that come from files, as far as they go", () => {
+  it("read incomplete chains from files", () => {
     const circle: { message: string; cause?: unknown } = { message: "again" };
     circle.cause = circle;
     expect(chainOf(circle)).to.have.lengthOf(10);
@@ -101,7 +101,7 @@ describe("errors of a run", () => {
     expect(notStartedBecauseOf("a", tasks).toSorted()).to.deep.equal(["b", "c", "d"]);
   });
 
-  it("have the last answer and the number of corrections of a task", () => {
+  it("contain the last answer and the number of corrections of a task", () => {
     const entries = logOf(
       ["llm_iteration_completed", { responseText: "first" }],
       ["output_corrected"],

@@ -17,7 +17,7 @@ describe("lines of events", () => {
     ]);
   });
 
-  it("are cut", () => {
+  it("are shortened", () => {
     const [long] = logOf(["run_warning", { message: "x".repeat(9_999) }]);
     expect(long === undefined ? "" : entryLine(long)).to.have.lengthOf(240);
   });

@@ -51,7 +51,7 @@ function connected(browser: TestBrowser): {
 }
 
 describe("connection of the page", () => {
-  it("is live behind the first frame, by the clock of the server", async () => {
+  it("is live after the first frame, by the clock of the server", async () => {
     const browser = new TestBrowser();
     browser.answer(/status/, STATUS);
     const { connection, session, clock } = connected(browser);
@@ -65,7 +65,7 @@ describe("connection of the page", () => {
     expect(connection.send({ type: "ping" })).to.equal(true);
   });
 
-  it("tries again after growing pauses, and names a server that has too many requests", async () => {
+  it("tries again after growing pauses, and names a server that is overloaded", async () => {
     const browser = new TestBrowser();
     const { connection } = connected(browser);
     connection.connect();

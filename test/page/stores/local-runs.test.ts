@@ -4,7 +4,7 @@ import { recordedLog } from "../../plugins/dashboard/logs.js";
 import { TestBrowser } from "./environment.js";
 
 describe("runs of the page from files", () => {
-  it("are answered in the page, and everything else by the program", async () => {
+  it("are answered in the page, and all other requests by the program", async () => {
     const local = createLocalRunsStore();
     const log = await recordedLog("parallel");
     local.add("file:a b", log);

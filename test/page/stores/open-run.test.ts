@@ -87,7 +87,7 @@ class LookingPage {
 }
 
 describe("the open run of the page", () => {
-  it("is fetched, and then follows the entries after it", async () => {
+  it("is fetched, and then receives later entries", async () => {
     const page = new LookingPage();
     page.openRun.open("r");
     expect(page.openRun.state.value).to.deep.equal({ kind: "loading", runId: "r" });
@@ -112,7 +112,7 @@ describe("the open run of the page", () => {
     expect(page.summary).to.equal("3 done");
   });
 
-  it("is missing, or can't be fetched until that is tried again", async () => {
+  it("is missing, or can't be fetched until another attempt", async () => {
     const page = new LookingPage();
     page.browser.answer(/runs\/r$/, { error: "RUN_NOT_FOUND" }, 404);
     page.openRun.open("r");
@@ -128,7 +128,7 @@ describe("the open run of the page", () => {
     expect(page.summary).to.equal("1 running");
   });
 
-  it("stays in sight while the program does not answer", async () => {
+  it("remains visible while the program does not answer", async () => {
     const page = new LookingPage();
     await page.opened();
     page.browser.env.fetch = () => Promise.reject(new TypeError("unreachable"));
@@ -137,7 +137,7 @@ describe("the open run of the page", () => {
     expect(page.summary).to.equal("1 running");
   });
 
-  it("continues after its last entry after an interruption, and begins again after a new start", async () => {
+  it("continues after its last entry after an interruption, and is fetched again after a restart", async () => {
     const page = new LookingPage();
     await page.opened();
     const count = page.requests.length;
@@ -150,7 +150,7 @@ describe("the open run of the page", () => {
     expect([page.summary, page.sent.at(-1)?.["epoch"]]).to.deep.equal(["2 running", "e2"]);
   });
 
-  it("is fetched once where the connection comes while it is on its way", async () => {
+  it("is fetched once if the connection opens during the request", async () => {
     const page = new LookingPage();
     page.has(BEGUN);
     page.openRun.open("r");
@@ -160,7 +160,7 @@ describe("the open run of the page", () => {
     expect(page.sent).to.deep.equal([{ type: "subscribe", runId: "r", after: 1, epoch: "e1" }]);
   });
 
-  it("is followed once there is a connection, and fetched again where the first attempt failed", async () => {
+  it("is subscribed to after the connection opens, and fetched again if the first attempt failed", async () => {
     const page = new LookingPage();
     page.isConnected = false;
     await page.opened();
@@ -177,7 +177,7 @@ describe("the open run of the page", () => {
     expect(other.summary).to.equal("1 running");
   });
 
-  it("catches up with a snapshot where it was too slow", async () => {
+  it("catches up with a snapshot if it was too slow", async () => {
     const page = new LookingPage();
     await page.opened();
     const heard: number[] = [];
@@ -191,7 +191,7 @@ describe("the open run of the page", () => {
     expect(heard, "listeners are informed that entries are missing").to.deep.equal([0]);
   });
 
-  it("is one at a time: the answer to an earlier request has no effect", async () => {
+  it("is replaced by the next: the answer to an earlier request has no effect", async () => {
     const page = new LookingPage();
     page.has(BEGUN);
     page.openRun.open("r");
@@ -212,7 +212,7 @@ describe("the open run of the page", () => {
 describe("the log of the open run", () => {
   const warning = (n: number): LogEntry => entry(n, "run_warning", { message: `m${n}` });
 
-  it("is fetched page by page, and then follows the run", async () => {
+  it("is fetched page by page, and then receives new entries", async () => {
     const page = new LookingPage();
     await page.opened([...BEGUN, warning(2)]);
     page.browser.answer(/log\?after=-1&/, { entries: BEGUN, next: 1 });
@@ -226,7 +226,7 @@ describe("the log of the open run", () => {
     expect(page.runLog.current.value?.entries.map(({ n }) => n)).to.deep.equal([0, 1, 2, 3]);
   });
 
-  it("fetches what is missing between its last entry and the next", async () => {
+  it("fetches the missing entries between its last entry and the next", async () => {
     const page = new LookingPage();
     await page.opened();
     page.browser.answer(/log\?after=-1&/, { entries: BEGUN });
@@ -242,7 +242,7 @@ describe("the log of the open run", () => {
     expect(page.runLog.current.value?.entries.at(-1)?.n).to.equal(5);
   });
 
-  it("reports a failure, and tries again when asked", async () => {
+  it("reports a failure, and retries on request", async () => {
     const page = new LookingPage();
     await page.opened();
     page.runLog.retry(); // nothing is followed yet
@@ -257,7 +257,7 @@ describe("the log of the open run", () => {
     expect(page.runLog.current.value).to.include({ state: "ready", error: undefined });
   });
 
-  it("drops the entries of another run, and follows none without a viewer", async () => {
+  it("drops the entries of another run, and receives none without a viewer", async () => {
     const page = new LookingPage();
     await page.opened();
     page.browser.answer(/runs\/r\/log/, { entries: BEGUN });
@@ -272,7 +272,7 @@ describe("the log of the open run", () => {
     expect(page.runLog.current.value?.entries).to.have.lengthOf(1);
   });
 
-  it("ends with the most entries that a page keeps", async () => {
+  it("ends with the maximum number of entries that a page keeps", async () => {
     const page = new LookingPage();
     await page.opened();
     const many = Array.from({ length: MOST_ENTRIES + 1 }, (_, n) => entry(n, "run_warning"));
@@ -298,7 +298,7 @@ describe("the watched task of the page", () => {
     return page;
   }
 
-  it("is fetched behind the answer to its ping, from when on full entries arrive", async () => {
+  it("is fetched after the answer to its ping, since full entries then arrive", async () => {
     const page = new LookingPage();
     await page.opened([...BEGUN, input]);
     page.browser.answer(/tasks\/t$/, { entries: [BEGUN[1], input] });
@@ -325,7 +325,7 @@ describe("the watched task of the page", () => {
     expect(page.detail.current.value?.entries.map(({ n }) => n)).to.deep.equal([1, 2, 3]);
   });
 
-  it("shows the answer while it is written, and no longer", async () => {
+  it("shows the answer while it is written only", async () => {
     const page = await watched();
     const token = (text: unknown, more: object = {}): LogEntry =>
       entry(2, "token", { taskId: "t", token: text, ...more });
@@ -339,7 +339,7 @@ describe("the watched task of the page", () => {
     expect(page.detail.current.value).to.include({ writing: "", writingSinceMs: undefined });
   });
 
-  it("is fetched again behind a new connection, and keeps what is shown where that fails", async () => {
+  it("is fetched again after a new connection, and keeps its content if the request fails", async () => {
     const page = await watched();
     page.browser.answer(/tasks\/t/, { error: "STORE_UNAVAILABLE" }, 503);
     page.frame({ type: "hello", epoch: "e1" });
@@ -360,7 +360,7 @@ describe("the watched task of the page", () => {
     expect(page.detail.current.value?.error?.code).to.equal("TASK_NOT_FOUND");
   });
 
-  it("is not requested before it has begun", async () => {
+  it("is not requested before its start", async () => {
     const page = new LookingPage();
     const plan = { taskId: "later", agentRole: "", taskDescription: "" };
     const dag = {

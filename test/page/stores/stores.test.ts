@@ -76,7 +76,7 @@ describe("stores of the page", () => {
     expect([code, browser.requests]).to.deep.equal(["REVIEW_RESOLVED", ["/api/reviews/w%2F1"]]);
   });
 
-  it("has the permissions of the user, and keep the token for the tab", () => {
+  it("contain the permissions of the user, and keep the token for the tab", () => {
     const browser = new TestBrowser();
     const session = createSessionStore(browser.env);
     expect(session.may("viewer")).to.equal(false);
@@ -90,7 +90,7 @@ describe("stores of the page", () => {
     expect(createSessionStore(browser.env).token.value).to.equal(undefined);
   });
 
-  it("have the time of the server, second by second", async () => {
+  it("contain the time of the server, second by second", async () => {
     const browser = new TestBrowser();
     const clock = createClockStore(browser.env);
     clock.adjust(5_000_000);

@@ -53,7 +53,7 @@ describe("the address of the page", () => {
     expect(window.entries).to.deep.equal(["#/runs/a?view=graph&task=t", "#/runs/a?view=cost&at=7"]);
   });
 
-  it("adds no entry to the history if it stays the same", () => {
+  it("adds no entry to the history if it does not change", () => {
     const window = new TestWindow("#/runs");
     createRouteStore(window).go("#/runs");
     expect(window.entries).to.deep.equal(["#/runs"]);
@@ -80,7 +80,7 @@ describe("the theme of the page", () => {
     };
   }
 
-  it("is that of the system, until a person chooses", () => {
+  it("is that of the system, until a user chooses", () => {
     const { env } = new TestBrowser();
     const window = system(true);
     const store = createThemeStore(env, window);

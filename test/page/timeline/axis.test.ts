@@ -44,7 +44,7 @@ describe("axis of the timeline", () => {
     expect(chosen(4_000, 4_000, whole)).to.deep.equal({ from: 4_000, to: 4_002 });
   });
 
-  it("has ticks that people can count with, and not more than fit", () => {
+  it("has ticks at round numbers, and not more than fit", () => {
     expect(ticksOf({ from: 0, to: 66_000 }, 8)).to.deep.equal([
       0, 10_000, 20_000, 30_000, 40_000, 50_000, 60_000,
     ]);

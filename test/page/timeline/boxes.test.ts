@@ -94,7 +94,7 @@ describe("tokens per second", () => {
     expect([rate.peak, rate.last]).to.deep.equal([70, 70]);
   });
 
-  it("are known of calls that reported their usage", () => {
+  it("are known for calls that reported their usage", () => {
     const at = new Date(5_000).toISOString();
     const of = (fields: object): unknown =>
       callTokens({ n: 1, at, type: "usage_recorded", ...fields }, 1_000);

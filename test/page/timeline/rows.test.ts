@@ -31,7 +31,7 @@ describe("rows of the timeline", () => {
     ]);
   });
 
-  it("have every task once, also with parents that are unknown or form a circle", () => {
+  it("contain every task once, also with unknown and cyclic parents", () => {
     const rows = rowsByTask([
       task("a", { parent: "b" }),
       task("b", { parent: "a" }),
@@ -48,7 +48,7 @@ describe("rows of the timeline", () => {
     expect(rowsByTask(chain).at(-1)?.depth).to.equal(19_999);
   });
 
-  it("by agent are as few as its tasks fit into without overlapping", () => {
+  it("by agent are the fewest that contain its tasks without overlap", () => {
     const rows = rowsByAgent([
       task("a", { startMs: 0, endMs: 10 }),
       task("b", { startMs: 5, endMs: 8 }),
@@ -81,12 +81,12 @@ describe("rows of the timeline", () => {
     expect(keys("a.1")).to.deep.equal(["a", "a.1", "b"]);
   });
 
-  it("end with the last time that is known", () => {
+  it("end with the last known time", () => {
     expect(lastTime([{ startMs: 5 }, { startMs: 2, endMs: 9 }], undefined)).to.equal(9);
     expect(lastTime([{ startMs: 5 }], 12)).to.equal(12);
   });
 
-  it("are read from the flat lists of the server, as far as they can be", () => {
+  it("are read from the flat lists of the server, also from incomplete lists", () => {
     expect(barsOfRow(["task", 0, 10, "model", 2, null, "tool", null, 4, "tool"])).to.deep.equal([
       { kind: "task", startMs: 0, endMs: 10 },
       { kind: "model", startMs: 2 },

@@ -23,7 +23,7 @@ function bindingsOf(
 }
 
 describe("the plugins of the agents group", () => {
-  it("bind an executor each, and the texts of prompts", () => {
+  it("bind one executor each, and the texts of prompts", () => {
     const summary = (plugin: Plugin): unknown[] =>
       bindingsOf(plugin).map(({ token, how, value }) => [
         token,

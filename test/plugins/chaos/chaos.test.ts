@@ -78,7 +78,7 @@ describe("chaos()", () => {
     expect(new Set(plugin.injected.map(({ kind }) => kind)).size).to.equal(3);
   });
 
-  it("cuts answers, so that a typed output needs a correction", async () => {
+  it("truncates answers, which makes a typed output need a correction", async () => {
     const model = new ScriptedModel(() => ({ text: '{"n": 1}', usage }));
     const plugin = chaos({ faults: [{ kind: "wrong JSON", ...ALWAYS }] });
     await using ensemble = new Ensemble({
@@ -140,7 +140,7 @@ describe("rehearse()", () => {
     expect(report.injected["vendor error"]).to.be.greaterThan(0);
   });
 
-  it("executes a lost run again, which pays nothing twice with durable()", async () => {
+  it("executes a lost run again, without repeated costs with durable()", async () => {
     const faults: readonly ChaosFault[] = [{ kind: "lost worker", chance: 1, limit: 1 }];
     const url = `file:${temporaryFolder()}`;
     const kept = await rehearse({

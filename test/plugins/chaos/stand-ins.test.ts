@@ -81,7 +81,7 @@ describe("MeasuredTasks", () => {
     ]);
   });
 
-  it("refuses values and files that are no trace, with the reason", async () => {
+  it("refuses values and files that are not traces, with the reason", async () => {
     const tasks = new MeasuredTasks();
     const value = await rejection(tasks.add({} as ExecutionTrace));
     expect(value).to.be.instanceOf(FileFormatError);

@@ -110,7 +110,7 @@ describe("contextFormat", () => {
     expect(prompts[0]).to.equal(prompts[1]).and.include(json);
   });
 
-  it("keeps the text where TOON would be longer, and texts without a value", async () => {
+  it("keeps the text if TOON would be longer, and texts without a value", async () => {
     const model = new ScriptedModel(['{"a":1}', "plain", "done"]);
     const short = new Task({ description: "Short", outputType: z.object({ a: z.number() }) });
     const plain = Task.of("Plain");
@@ -126,7 +126,7 @@ describe("contextFormat", () => {
     );
   });
 
-  it("is refused before any cost if its package is missing, or it is unknown", async () => {
+  it("is refused before any cost arises if its package is missing, or its name is unknown", async () => {
     const missing = definePlugin({
       name: "missing",
       bind: (b) =>

@@ -33,12 +33,12 @@ describe("conversation stores of several processes", function () {
   this.timeout(120_000);
   afterEach(() => OtherProcess.running.forEach((child) => child.kill("SIGKILL")));
 
-  it("let turns in a folder wait for each other, and free the lock of a killed process", async () => {
+  it("serialize turns in a folder, and release the lock of a killed process", async () => {
     const folder = temporaryFolder();
     await share(folder, "-", ConversationStore.file(folder));
   });
 
-  it("do so on a PostgreSQL server", async function () {
+  it("serialize turns on a PostgreSQL server", async function () {
     await needPostgres(this);
     const schema = `ae_turns_${process.pid}`;
     const store = ConversationStore.sql({ url: POSTGRES_URL, schema });

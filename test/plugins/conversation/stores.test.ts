@@ -111,11 +111,11 @@ describe("on PostgreSQL", () => {
 describe("conversationStoreContract", () => {
   const FAULTS: Readonly<Record<string, (sound: ConversationStore) => Partial<ConversationStore>>> =
     {
-      "refuses a change that is based on another version, and changes nothing": (sound) => ({
+      "refuses a change that expects another version, and changes nothing": (sound) => ({
         append: async (id, change) =>
           sound.append(id, { ...change, expectedVersion: (await sound.open(id))?.version ?? 0 }),
       }),
-      "loses nothing of 50 turns that 8 writers add at once": (sound) => ({
+      "keeps all of 50 turns that 8 writers add concurrently": (sound) => ({
         append: async (id, change) => {
           const head = await sound.open(id);
           const first = head?.turns ?? 0;
@@ -124,7 +124,7 @@ describe("conversationStoreContract", () => {
           return sound.append(id, { ...change, expectedVersion: version, turns });
         },
       }),
-      "returns turns as they were added, as copies": (sound) => {
+      "returns copies of the stored turns": (sound) => {
         const known = new Map<string, readonly StoredTurn[]>();
         return {
           read: async (id, query) => {
@@ -134,18 +134,19 @@ describe("conversationStoreContract", () => {
           },
         };
       },
-      "replaces turns in one step, again and again": (sound) => ({
+      "replaces turns in one step, also repeatedly": (sound) => ({
         append: (id, { keep: _keep, ...change }) => sound.append(id, change),
       }),
       "lists the threads of one owner": (sound) => ({ list: () => sound.list() }),
-      "gives the lock of a thread in the order of the calls, and those of others at once": () => ({
-        lock: () => Promise.resolve({ release: () => Promise.resolve() }),
-      }),
-      "has its threads when it is opened again": () => ({}),
+      "grants the lock of a thread in the order of the calls, and other threads' locks immediately":
+        () => ({
+          lock: () => Promise.resolve({ release: () => Promise.resolve() }),
+        }),
+      "returns its threads after it was opened again": () => ({}),
     };
 
   for (const [title, fault] of Object.entries(FAULTS))
-    it(`fails where a store breaks the rule: ${title}`, async () => {
+    it(`fails a store that breaks the rule: ${title}`, async () => {
       const failures = await failuresOf(
         () =>
           conversationStoreContract("broken", {
@@ -178,7 +179,7 @@ function turnWithInput(n: number, input: unknown): StoredTurn {
 }
 
 describe("ConversationStore.inMemory()", () => {
-  it("drops the thread that was used least recently", async () => {
+  it("drops the least recently used thread", async () => {
     const store = ConversationStore.inMemory({ maxThreads: 2 });
     await fill(store, "a", 1);
     await fill(store, "b", 1);
@@ -224,7 +225,7 @@ describe("ConversationStore.file()", () => {
     return join(folder, name);
   };
 
-  it("names files by a hash alone, and leaves no lock behind", async () => {
+  it("names files by a hash alone, and leaves no lock file", async () => {
     const folder = temporaryFolder();
     const store = ConversationStore.file(folder);
     await fill(store, "../../etc/passwd", 2);
@@ -238,7 +239,7 @@ describe("ConversationStore.file()", () => {
     expect(() => ConversationStore.file(" ")).to.throw(ValidationError);
   });
 
-  it("cuts a torn last line off at the next change", async () => {
+  it("removes a torn last line at the next change", async () => {
     const folder = temporaryFolder();
     const store = ConversationStore.file(folder);
     await fill(store, "t", 2);
@@ -316,7 +317,7 @@ describe("ConversationStore.file()", () => {
 });
 
 describe("ConversationStore.sql()", () => {
-  it("refuses options that make no sense", () => {
+  it("refuses invalid options", () => {
     for (const options of [
       { url: "" },
       { url: "mysql://x" },
@@ -327,7 +328,7 @@ describe("ConversationStore.sql()", () => {
       expect(() => ConversationStore.sql(options)).to.throw(ValidationError);
   });
 
-  it("reports a server that does not answer, and a store that is closed", async () => {
+  it("reports a server that does not answer, and a closed store", async () => {
     const store = ConversationStore.sql({ url: "postgres://u:secret@127.0.0.1:1/d" });
     const signal = new AbortController().signal;
     const error = await rejectionOf(ConversationStoreError, store.open("t"));

@@ -38,7 +38,7 @@ describe("the windows of a thread", () => {
     expect(() => summarized({ turns: 2, keepTurns: 3 })).to.throw("at most turns (2), got: 3");
   });
 
-  it("end where a store has fewer turns than its head states", async () => {
+  it("end if a store has fewer turns than its head states", async () => {
     expect((await tokenBudget(9).select(threadOf(4, {}, 0))).turns).to.deep.equal([]);
     const input = threadOf(4, {}, 0);
     expect(await summarized({ tokens: 1 }).select(input)).to.deep.equal({
@@ -57,7 +57,7 @@ describe("the windows of a thread", () => {
     expect(fitting.turns).to.have.length(4);
   });
 
-  it("show fewer turns where the summary fails, and fail with an abort", async () => {
+  it("show fewer turns if the summary fails, and fail if it is aborted", async () => {
     const warnings: string[] = [];
     const summarize = (): Promise<never> => Promise.reject(new Error("down"));
     const failing = { summarize, warn: (text: string) => void warnings.push(text) };

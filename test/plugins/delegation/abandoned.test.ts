@@ -12,7 +12,7 @@ const deaf: ChatModel = {
 
 describe("a worker whose model ignores the end of the run", () => {
   for (const workflow of ["HIERARCHICAL", "SEQUENTIAL"] as const) {
-    it(`is reported before its waiter: ${workflow}`, async () => {
+    it(`is reported before the task that waits for it: ${workflow}`, async () => {
       const listener = recordingListener();
       const worker = new Agent({ role: "worker", goal: "Work", model: deaf });
       const toolName = workflow === "HIERARCHICAL" ? "delegateTask" : "delegate";

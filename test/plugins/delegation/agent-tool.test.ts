@@ -126,7 +126,7 @@ describe("agentTool()", () => {
     expect(lastResultOf(model)).to.include({ content: "Error: The task must not be blank." });
   });
 
-  it("refuses what is no agent, and unknown options", () => {
+  it("refuses an invalid agent, and unknown options", () => {
     expect(() => agentTool({} as never)).to.throw(ValidationError, "needs an Agent");
     expect(() => agentTool(translator, { inputtype: 1 } as never)).to.throw(
       ValidationError,

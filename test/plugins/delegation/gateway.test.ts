@@ -65,7 +65,7 @@ describe("scope.delegate", () => {
     expect(promptOf(ended)).to.equal("## Task\nHelp {out}\n\n## Expected Output\nA {thing}");
   });
 
-  it("shows the request's scope to the worker, and nothing where it is empty", async () => {
+  it("shows the request's scope to the worker, unless the scope is empty", async () => {
     const ended = await delegated({ scope: { region: "EU", years: [2024] } }, ["done"]);
     expect(promptOf(ended))
       .to.include('{"region":"EU","years":[2024]}')
@@ -125,7 +125,7 @@ describe("scope.delegate", () => {
       .and.to.have.deep.property("parsedOutput", { n: 3 });
   });
 
-  it("asks again as often as maxOutputRetries allows, with the problem, then fails", async () => {
+  it("requests up to maxOutputRetries corrections, with the problem, then fails", async () => {
     const corrected = await delegated({ expectedOutputSchema: schema, maxOutputRetries: 1 }, [
       '{"n": "three"}',
       '{"n": 3}',
@@ -140,7 +140,7 @@ describe("scope.delegate", () => {
     expect(model.requests).to.have.length(1);
   });
 
-  it("reads schemas by the draft they name", async () => {
+  it("reads schemas by their named draft", async () => {
     const tuple = {
       $schema: "http://json-schema.org/draft-07/schema#",
       type: "array",
@@ -189,7 +189,7 @@ describe("scope.delegate", () => {
     });
   });
 
-  it("reports a delegation whose after tap fails, and one that a review ends", async () => {
+  it("reports a delegation whose after tap fails, and a delegation that a review ends", async () => {
     const ending = (end: () => never): Plugin =>
       tapping("ending", ({ hooks }) =>
         hooks.afterDelegation.tap({ name: "end", lane: "review" }, end),
@@ -214,7 +214,7 @@ describe("scope.delegate", () => {
     expect(ended.events.filter((e) => e.type === "delegation_completed")).to.have.length(1);
   });
 
-  it("names the reason of a worker's failure, not its wrapping", async () => {
+  it("names the reason of a worker's failure, without its wrapping error", async () => {
     const { response, events } = await delegated({}, [new Error("model is down")]);
     expect(response?.errors).to.deep.equal(["Agent 'Worker' failed: model is down"]);
     expect(events.find((e) => e.type === "delegation_failed")).to.have.property(

@@ -77,7 +77,7 @@ describe("the tool delegate", () => {
     expect(ended.output.taskOutputs.map(({ agentRole }) => agentRole)).to.deep.equal(["Lead"]);
   });
 
-  it("refuses in these words", async () => {
+  it("refuses with the specified texts", async () => {
     const cases: readonly (readonly [ReturnType<typeof call>, string])[] = [
       [call(" "), "Error: agentRole must not be null or blank. Provide the target agent's role."],
       [call(null), "Error: agentRole must not be null or blank. Provide the target agent's role."],
@@ -98,7 +98,7 @@ describe("the tool delegate", () => {
     }
   });
 
-  it("checks the depth first, and allows delegates to delegate up to it", async () => {
+  it("checks the depth first, and allows delegation up to that depth", async () => {
     const deep = lead.with({ role: "Deep" });
     const script = (own: string, other: string) => (request: ChatRequest) =>
       textAt(request, 0).startsWith(`You are ${own}`) ? call(other) : call(own);
@@ -122,7 +122,7 @@ describe("the tool delegate", () => {
     expect(model.requests.filter(({ messages }) => messages.length === 2)).to.have.length(3);
   });
 
-  it("reports why a worker failed", async () => {
+  it("reports the reason of a worker's failure", async () => {
     const ended = await led([call("Data Analyst"), "alone then"], [new Error("out of order")]);
     expect(answered(ended)).to.deep.include({
       content: "Error: Agent 'Data Analyst' failed: out of order",
@@ -155,7 +155,7 @@ describe("the tool delegate", () => {
     expect(broken.lead.requests).to.have.length(1);
   });
 
-  it("ends with the run: early exit and cancellation pass through", async () => {
+  it("ends with the run: passes on early exit and cancellation", async () => {
     const leaving = tapping("leave", ({ hooks }) =>
       hooks.beforeTask.tap({ name: "leave" }, ({ agent }) => {
         if (agent?.role === "Data Analyst") throw new ExitEarlySignal("enough");

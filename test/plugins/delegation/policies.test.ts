@@ -57,7 +57,7 @@ async function judged(
 }
 
 describe("delegation policies", () => {
-  it("are asked in order, with the role in the spelling of the worker, and their context", async () => {
+  it("are called in order, with the worker's own spelling of the role, and their context", async () => {
     const seen: (readonly [string, string, DelegationPolicyContext])[] = [];
     const note =
       (name: string): DelegationPolicy =>
@@ -94,7 +94,7 @@ describe("delegation policies", () => {
     ).to.deep.equal(["delegation_failed"]);
   });
 
-  it("modify: later policies receive the change, and so does the worker", async () => {
+  it("may modify the request for later policies and the worker", async () => {
     const seen: string[] = [];
     const { response, model, events } = await judged([
       (r) =>
@@ -117,7 +117,7 @@ describe("delegation policies", () => {
     );
   });
 
-  it("can't send it to an unknown worker, nor back", async () => {
+  it("can't modify the role to an unknown worker or to the delegator", async () => {
     const nobody = await judged([(r) => modify({ ...r, agentRole: "Ghost" })]);
     expect(nobody.response?.errors).to.deep.equal([
       "A policy modified agentRole to 'Ghost' but no agent found with that role. Available roles: [Worker, Helper]",
@@ -128,7 +128,7 @@ describe("delegation policies", () => {
     ]);
   });
 
-  it("fail closed: thrown, nonsense, too late", async () => {
+  it("refuse the delegation if they throw, return an invalid value, or take too long", async () => {
     const odd =
       (value: unknown): DelegationPolicy =>
       () =>
@@ -193,7 +193,7 @@ describe("delegation policies", () => {
     ).to.equal("USER_EXIT_EARLY");
   });
 
-  it("receive the request as changed by other plugins, and no later change escapes them", async () => {
+  it("receive the request as changed by other plugins, and every later change", async () => {
     const transforming = (order: "normal" | "post"): Plugin =>
       tapping(`transform-${order}`, ({ hooks }) =>
         hooks.beforeDelegation.tap({ name: "t", lane: "transform", order }, (call) =>

@@ -82,12 +82,12 @@ describe("guardrails", () => {
     expect(tapsOf().lanes).to.deep.equal(["policy", "policy"]);
   });
 
-  it("has nothing to do, and nothing to wait for, on a task without guardrails", () => {
+  it("does nothing for a task without guardrails, and does not wait", () => {
     expect(tapsOf().before(inputCall())).to.equal(undefined);
     expect(tapsOf().after(outputCall([]))).to.equal(undefined);
   });
 
-  it("passes on true and on a success", async () => {
+  it("accepts true and a success", async () => {
     const passing: readonly InputGuardrail[] = [
       () => true,
       () => GuardrailResult.success(),
@@ -115,7 +115,7 @@ describe("guardrails", () => {
     });
   });
 
-  it("asks in order and stops at the first refusal", async () => {
+  it("calls guardrails in order and stops at the first refusal", async () => {
     const asked: number[] = [];
     const ask =
       (n: number, ok: boolean): InputGuardrail =>
@@ -130,7 +130,7 @@ describe("guardrails", () => {
     expect(asked).to.deep.equal([1, 2]);
   });
 
-  it("shows an input guardrail the task and its context", async () => {
+  it("passes the task and its context to an input guardrail", async () => {
     const before = Task.of("Before");
     const output = fakeOutput(before, "R", "facts");
     let seen: Parameters<InputGuardrail>[0] | undefined;
@@ -148,7 +148,7 @@ describe("guardrails", () => {
     expect(seen?.getOutput(before)).to.equal(output);
   });
 
-  it("shows an output guardrail the text and the value, and refuses as a violation of the output", async () => {
+  it("passes the text and the value to an output guardrail, and refuses as a violation of the output", async () => {
     let seen: unknown;
     const guardrail: OutputGuardrail<string> = ({ signal, getOutput, run, ...output }) => {
       seen = { ...output, runId: run.id, aborted: signal.aborted };

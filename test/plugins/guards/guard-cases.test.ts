@@ -60,7 +60,7 @@ describe("promptInjection(), by place", () => {
     expect(lastOf(model, 1)).to.include(ATTACK);
   });
 
-  it("asks a person about a document, and refuses the task unless the person continues", async () => {
+  it("requests a review of a document, and refuses the task unless the decision is to continue", async () => {
     const asked: ReviewRequest[] = [];
     const reports: GuardReport[] = [];
     const run = (answer: ReviewDecision) =>
@@ -98,7 +98,7 @@ describe("promptInjection(), by place", () => {
     expect(entry?.content).to.equal(ATTACK);
   });
 
-  it("leaves harmless entries of memory, whether it marks or refuses", async () => {
+  it("keeps harmless entries of memory, with marks and with refusals", async () => {
     for (const action of ["mark", "refuse"] as const) {
       const memoryStore = MemoryStore.inMemory();
       const task = new Task({ description: "Read", memory: ["notes"], handler: () => "Open at 9" });
@@ -126,7 +126,7 @@ describe("promptInjection(), by place", () => {
 });
 
 describe("promptInjection(), by option", () => {
-  it("keeps entries with instructions out of memory where it refuses", async () => {
+  it("stores no entries with instructions if it refuses", async () => {
     const memoryStore = MemoryStore.inMemory();
     const reports: GuardReport[] = [];
     const task = new Task({ description: "Read", memory: ["notes"], handler: () => ATTACK });
@@ -140,7 +140,7 @@ describe("promptInjection(), by option", () => {
     expect(reports[0]).to.deep.include({ place: "memory", action: "refused" });
   });
 
-  it("asks with the prompt of its review", async () => {
+  it("requests the review with its own prompt", async () => {
     const asked: ReviewRequest[] = [];
     const review = { prompt: "Is this page safe?" };
     await guarded([promptInjection({ action: "review", review })], READS, {
@@ -295,7 +295,7 @@ describe("guards and failures", () => {
     expect(output.raw).to.equal("A [secret], a quiet town.");
   });
 
-  it("topics() refuses fewer words than it needs", () => {
+  it("topics() refuses a list with fewer words than `words` requires", () => {
     expect(() => topics({ deny: { weapons: ["bomb"] }, words: 2 })).to.throw(
       ValidationError,
       "topics deny.weapons has fewer than 2 words",

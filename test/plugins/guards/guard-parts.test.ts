@@ -38,7 +38,7 @@ describe("changedPart()", () => {
     { type: "file", mediaType: "application/pdf", data: btoa("hello") },
     { type: "audio", mediaType: "audio/wav", data: btoa("hello") },
   ] satisfies readonly ContentPart[])
-    it(`leaves the part ${JSON.stringify(part)}`, () => {
+    it(`keeps the part ${JSON.stringify(part)}`, () => {
       expect(changedPart(part, louder)).to.equal(part);
     });
 });
@@ -93,7 +93,7 @@ describe("changedValue()", () => {
     });
   });
 
-  it("returns the same value if no text changes, and leaves instances of classes", () => {
+  it("returns the same value if no text changes, and keeps instances of classes", () => {
     const same = { a: ["X", 1], b: Object.assign(Object.create(null), { c: "Y" }) as object };
     expect(changedValue(same, louder)).to.equal(same);
     const date = new Date(0);
@@ -139,7 +139,7 @@ describe("secretDetector()", () => {
     "postgres://ana:${PASSWORD}@db.test/x",
     "sk-proj-xxxxxxxxxxxxxxxxxxxxxxxxx",
   ])
-    it(`leaves ${text}`, () => {
+    it(`keeps ${text}`, () => {
       expect(found(text)).to.deep.equal([]);
     });
 
@@ -224,7 +224,7 @@ describe("Placeholders", () => {
       () => undefined,
     );
 
-  it("holds nothing back before the first value, and the beginning of a placeholder after it", () => {
+  it("holds nothing back before the first value, and then the beginning of a placeholder", () => {
     const own = placeholders();
     expect(own.holdFrom("Write to [")).to.equal(10);
     expect(own.mask("ana", [{ kind: "name", start: 0, end: 3 }])).to.match(/^\[NAME_\w{7}\]$/);
@@ -232,7 +232,7 @@ describe("Placeholders", () => {
     expect(own.holdFrom("Write to [NAME_AB")).to.equal(9);
   });
 
-  it("leaves placeholders that it did not make", () => {
+  it("keeps unknown placeholders", () => {
     const own = placeholders();
     const made = own.mask("ana", [{ kind: "name", start: 0, end: 3 }]);
     expect(own.restore(`${made} and [NAME_2222222]`)).to.equal("ana and [NAME_2222222]");

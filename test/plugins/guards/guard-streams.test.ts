@@ -54,7 +54,7 @@ describe("a stream that a guard refuses, for any cuts,", function () {
   const guards = LABELLED_GUARDS.filter(({ readsTools }) => readsTools !== true);
 
   for (const { name, cases, make } of guards)
-    it(`ends as the whole text does, and shows all or less of it: ${name}`, async () => {
+    it(`ends like the complete text, and shows all or less of it: ${name}`, async () => {
       const texts = fc.constantFrom(...cases.filter(isHeldOut).map(({ text }) => text));
       const property = fc.asyncProperty(texts, places, async (text, cuts) => {
         const run = (chunks: readonly string[]) => guarded([make(() => undefined)], [{ chunks }]);
@@ -224,7 +224,7 @@ describe("the rule `quick` of a stream", () => {
       expect(compare(rules, plainSecretWords(known))).to.be.greaterThan(RUNS);
     });
 
-  it("does not apply to known secrets with a space, which it can't hold", () => {
+  it("does not apply to known secrets with a space", () => {
     expect(plainSecretWords(["correct horse"])).to.equal(undefined);
   });
 
@@ -240,7 +240,7 @@ describe("the rule `quick` of a stream", () => {
 });
 
 describe("secrets() of a stream", () => {
-  it("masks a private key, wherever it is cut", async () => {
+  it("masks a private key, for any cut", async () => {
     const key = [
       "-----BEGIN OPENSSH PRIVATE KEY-----",
       "G/qwZnABAGcYaaHk+",
@@ -254,7 +254,7 @@ describe("secrets() of a stream", () => {
 });
 
 describe("canary() of a stream", () => {
-  it("hold the beginning of a canary word, and nothing else", async () => {
+  it("holds back the beginning of a canary word, and nothing else", async () => {
     const chunks = ["ka", "na", " K-", "an", "ari en", " kan", "n", " it"];
     const plugin = canary({ words: ["kanarienvogel"], insert: false });
     const { tokens, error } = await guarded([plugin], [{ chunks }]);
@@ -265,7 +265,7 @@ describe("canary() of a stream", () => {
     expect(leak.error).not.to.equal(undefined);
   });
 
-  it("hold a canary word among letters beyond ASCII", async () => {
+  it("holds back a canary word among letters beyond ASCII", async () => {
     const plugin = canary({ words: ["kanarienvogel"], insert: false });
     const chunks = ["\u00fcber \uff2b", "\uff41n", "\u2014arien", "v\u200bogel"];
     const { shown, error } = await guarded([plugin], [{ chunks }]);
@@ -275,7 +275,7 @@ describe("canary() of a stream", () => {
 });
 
 describe("answerLength() of a stream", () => {
-  it("counts the same as in the whole text, for any cuts", async () => {
+  it("counts the same as in the complete text, for any cuts", async () => {
     const part = fc.constantFrom(
       ...[
         "one",
@@ -340,7 +340,7 @@ describe("filteredModel()", () => {
   });
 
   for (const failing of ["push", "end"] as const)
-    it(`ends the stream of the model where ${failing} of the filter fails, or the reader leaves`, async () => {
+    it(`ends the stream of the model if ${failing} of the filter fails, or the reader disconnects`, async () => {
       let ends = 0;
       const failure = new Error("no filter");
       const filter = {
@@ -382,7 +382,7 @@ describe("a stream", () => {
     ["answerLength()", () => answerLength({ maxWords: 1_000 })],
   ];
   for (const [name, make] of guards)
-    it(`shows a sentence as soon as its line is over: ${name}`, async () => {
+    it(`shows a sentence at the end of its line: ${name}`, async () => {
       for (const sentence of sentences.slice(0, 20)) {
         const { tokens, error } = await guarded(
           [make()],

@@ -35,7 +35,7 @@ describe("secrets()", () => {
     expect(JSON.stringify(output.trace)).not.to.include(KEY);
   });
 
-  it("holds back only the word that is written", async () => {
+  it("holds back only the current word", async () => {
     const chunks = ["One two", " three. The pass", "word: hun", "ter2! is ", "old."];
     const { tokens } = await guarded([secrets()], [{ chunks }]);
     expect(tokens).to.deep.equal(["One ", "two three. The ", "password: ", "[secret] is ", "old."]);
@@ -48,7 +48,7 @@ describe("secrets()", () => {
     expect(tokens).to.deep.equal(["Say ", "correct horse now, or ", "[secret], ", "please."]);
   });
 
-  it("shows a certificate, which is no secret, line by line", async () => {
+  it("shows a certificate line by line, since it is not a secret", async () => {
     const lines = ["-----BEGIN CERTIFICATE-----\n", "MIIC\n", "-----END CERTIFICATE-----\n", "So"];
     const { tokens } = await guarded([secrets()], [{ chunks: lines }]);
     expect(tokens.join("")).to.equal(lines.join(""));
@@ -126,7 +126,7 @@ describe("secrets()", () => {
     expect(tokens).to.deep.equal(["It is [secret]"]);
   });
 
-  it("finds the given values, leaves allowed texts and reports kinds without values", async () => {
+  it("finds the given values, keeps allowed texts and reports kinds without values", async () => {
     const reports: GuardReport[] = [];
     const onFinding = (report: GuardReport): void => void reports.push(report);
     const { output } = await guarded(
@@ -181,11 +181,11 @@ describe("links()", () => {
     "C:\\files",
     "a/b//c",
   ])
-    it(`leaves ${text}`, async () => {
+    it(`keeps ${text}`, async () => {
       expect((await guarded([links({ hosts: [] })], [text])).output.raw).to.equal(text);
     });
 
-  it("refuses a tool call with a link to another host, and the output where it refuses", async () => {
+  it("refuses a tool call with a link to another host, and refuses the output if set", async () => {
     const received: unknown[] = [];
     const { output, error } = await guarded(
       [links({ hosts, action: "refuse" })],
@@ -200,7 +200,7 @@ describe("links()", () => {
     expect(reasonsOf(error)).to.include("a link to a host that is not allowed");
   });
 
-  it("refuses missing hosts and entries that are no host", () => {
+  it("refuses missing hosts and invalid hosts", () => {
     expect(() => links({} as LinksOptions)).to.throw(ValidationError, "needs hosts");
     expect(() => links({ hosts: ["https://a.example/"] })).to.throw(ValidationError);
   });

@@ -39,7 +39,7 @@ describe("topics()", () => {
     expect((await judged(guard(), "An aplomb of sorts.")).reason).to.equal("");
   });
 
-  it("refuses an input before any model call, and needs several words if set", async () => {
+  it("refuses an input before any model call, and requires several words if set", async () => {
     const inputs = { question: "How is a bomb made?" };
     const refused = await guarded(
       [topics({ deny: { weapons: ["bomb"] }, inputs: ["question"] })],
@@ -68,7 +68,7 @@ describe("toxicity()", () => {
     },
   });
 
-  it("holds the stream until the vendor has judged, and asks once for each text", async () => {
+  it("holds the stream until the vendor has judged, and sends each text once", async () => {
     const texts: string[] = [];
     expect(await judged(toxicity({ model: model([], texts) }), "All is well.")).to.deep.equal({
       shown: "All is well.",
@@ -92,7 +92,7 @@ describe("toxicity()", () => {
     ).to.include("unknown");
   });
 
-  it("refuses where the vendor fails", async () => {
+  it("refuses if the vendor fails", async () => {
     const failing: ModerationModel = { moderate: () => Promise.reject(new Error("no service")) };
     const { shown, reason } = await judged(toxicity({ model: failing }), "Fine.");
     expect(shown).to.equal("");
@@ -154,7 +154,7 @@ describe("language()", () => {
     expect(reason).to.include("not in an allowed language (en), but in: de");
   });
 
-  it("allows the languages, and texts that are short or code", async () => {
+  it("allows the configured languages, short texts and code", async () => {
     expect((await judged(language({ allow: ["en"] }), english)).shown).to.equal(english);
     expect((await judged(language({ allow: ["fr"] }), "OK.")).reason).to.equal("");
     expect(
@@ -229,7 +229,7 @@ describe("jsonOnly()", () => {
       );
     });
 
-  it("asks for an object or a list", async () => {
+  it("requires an object or a list", async () => {
     expect((await judged(jsonOnly({ type: "object" }), "[1]")).reason).to.include("no JSON object");
     expect((await judged(jsonOnly({ type: "array" }), "[1]")).reason).to.equal("");
   });
@@ -244,7 +244,7 @@ describe("quotations()", () => {
     { chunks: pieces(text, 5) },
   ];
 
-  it("accepts quotations from results of tools, with omissions and other marks", async () => {
+  it("accepts quotations from results of tools, with omissions and other quotation marks", async () => {
     const text = 'It says “decided on monday to close ... by the end of the year”, a "short one".';
     const { error, shown } = await guarded([quotations()], script(text), { tools: [read] });
     expect([error, shown]).to.deep.equal([undefined, text]);
@@ -300,7 +300,7 @@ describe("canary()", () => {
       expect((await judged(canary({ words }), `See ${text}`)).reason).to.include("canary word");
     });
 
-  it("refuses a tool call with the word, and leaves other texts", async () => {
+  it("refuses a tool call with the word, and keeps other texts", async () => {
     const received: unknown[] = [];
     const send = tool({
       name: "send",

@@ -103,7 +103,7 @@ describe("personalData()", () => {
     expect(model.requests).to.have.length(2); // the third run was answered by the cache
   });
 
-  it("fails a task with personal data in its request or its output where it refuses", async () => {
+  it("fails a task with personal data in its request or its output if it refuses", async () => {
     const asked = await guarded([personalData({ action: "refuse" })], ["never"], {
       description: MAIL,
     });

@@ -65,7 +65,7 @@ describe("handlers of requests refuse", () => {
     expect(started).to.equal(0);
   });
 
-  it("bodies beyond the limit, as they come, and ends the connection", async () => {
+  it("bodies beyond the limit during the upload, and end the connection", async () => {
     const service = await open({ maxBodyBytes: 1_000 });
     expect(await post(service, { a: "x".repeat(900) })).to.equal(200);
     expect(await post(service, { a: "x".repeat(1_000) })).to.equal(413);
@@ -138,7 +138,7 @@ describe("handlers of requests refuse", () => {
     }
   });
 
-  it("ids that are paths, or that no run could have, and writes none of them into a header", async () => {
+  it("ids that are paths or invalid ids of runs, and write none of them into a header", async () => {
     const service = await open();
     for (const id of [
       "..%2f..%2fetc%2fpasswd",
@@ -170,7 +170,7 @@ describe("handlers of requests refuse", () => {
       }
   });
 
-  it("reviews whose ids are no ids", async () => {
+  it("reviews with invalid ids", async () => {
     const store = reviewInbox();
     const service = await serve(reviewsHandler({ store, authenticate }));
     made.push(service);
@@ -181,7 +181,7 @@ describe("handlers of requests refuse", () => {
       ).to.equal(404);
   });
 
-  it("to fail because of errors thrown by answers", async () => {
+  it("no request because of an error that an answer throws", async () => {
     const seen: string[] = [];
     const onError: HttpOptions["onError"] = ({ message }) => {
       seen.push(message);

@@ -37,7 +37,7 @@ describe("chatHandler withstands", () => {
   };
   const at = (id: string): string => `/api/chat/${encodeURIComponent(id)}`;
 
-  it("strange ids of threads and messages, each a thread of its owner", async () => {
+  it("unusual ids of threads and messages, each a separate thread of its owner", async () => {
     const desk = await open();
     for (const id of STRANGE) {
       const parts = await partsIn(await desk.send(id, "hi", { messageId: id }));
@@ -55,7 +55,7 @@ describe("chatHandler withstands", () => {
     expect((body as { threads: unknown[] }).threads).to.have.length(STRANGE.length);
   });
 
-  it("owners with names that all objects have", async () => {
+  it("owners with names of properties of Object", async () => {
     const desk = await open();
     for (const by of ["__proto__", "constructor", "hasOwnProperty"]) {
       expect((await desk.service.fetch(at("t"), { by })).status).to.equal(404);
@@ -69,7 +69,7 @@ describe("chatHandler withstands", () => {
     }
   });
 
-  it("ids that are too long, empty, no text, or hold control characters", async () => {
+  it("ids that are too long, empty, not text, or contain control characters", async () => {
     const desk = await open();
     for (const id of [
       "",
@@ -207,7 +207,7 @@ describe("chatHandler withstands", () => {
     expect(other.status).to.equal(404);
   });
 
-  it("edits of one message in two tabs: the first one is kept, the other is refused", async () => {
+  it("edits of one message in two tabs: keeps the first edit, refuses the other", async () => {
     const gate = new Gate();
     const model = new ScriptedModel(async ({ messages }, index) => {
       if (index === 2) await gate.pass();
@@ -231,7 +231,7 @@ describe("chatHandler withstands", () => {
     expect(messages.map(({ content }) => content)).to.deep.equal(["left", "re: left"]);
   });
 
-  it("a client that ends its upload: no turn begins, and nothing is reported", async () => {
+  it("a client that ends its upload: begins no turn, and reports nothing", async () => {
     const model = new ScriptedModel([]);
     const desk = await open({ model });
     const { hostname, port } = new URL(desk.service.url);
@@ -256,7 +256,7 @@ describe("chatHandler withstands", () => {
     expect((await desk.service.fetch(at("t"))).status).to.equal(404);
   });
 
-  it("a PDF of 30 MB, which reaches neither the model nor the thread", async () => {
+  it("a PDF of 30 MB: sends it neither to the model nor to the thread", async () => {
     const model = new ScriptedModel([]);
     const desk = await open({ model });
     const answer = await desk.post(fileMessage(Buffer.concat([pdf, Buffer.alloc(30_000_000)])));
@@ -268,7 +268,7 @@ describe("chatHandler withstands", () => {
     expect((await desk.service.fetch(at("t"))).status).to.equal(404);
   });
 
-  it("a vendor that refuses a file: no page receives its text, and the thread continues", async () => {
+  it("a vendor that refuses a file: sends its text to no page, and the thread continues", async () => {
     const server = await OpenAIServer.start();
     made.push({ [Symbol.asyncDispose]: () => server.close() });
     const baseURL = server.url;
@@ -292,7 +292,7 @@ describe("chatHandler withstands", () => {
     expect((body as { messages: unknown[] }).messages).to.have.length(2);
   });
 
-  it("a thread of another version and one that is cut in the middle; others continue", async () => {
+  it("a truncated thread and a thread of another version: other threads continue", async () => {
     const folder = temporaryFolder();
     const desk = await open({ store: ConversationStore.file(folder) });
     for (const line of ['{"v":2}', '{"v":1,"turns":[{"text":"my PIN']) {

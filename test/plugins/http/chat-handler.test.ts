@@ -59,7 +59,7 @@ describe("chatHandler", () => {
     (message?.parts ?? []).map((part) => (part.type === "text" ? part.text : "")).join("");
 
   describe("sends a message", () => {
-    it("and streams the turn, which the thread keeps", async () => {
+    it("and streams the turn, which the thread stores", async () => {
       const desk = await open();
       const answer = await desk.send("t", "Hello", { messageId: "m1" });
       expect(answer.headers.get("x-vercel-ai-ui-message-stream")).to.equal("v1");
@@ -105,7 +105,7 @@ describe("chatHandler", () => {
       ]);
     });
 
-    it("given alone as `message`, with values of the principal for the tools", async () => {
+    it("passed alone as `message`, with values of the principal for the tools", async () => {
       const User = createToken<string>("user");
       const seen: string[] = [];
       const who = tool({
@@ -244,7 +244,7 @@ describe("chatHandler", () => {
       expect(messages[0]?.id).to.equal("m1");
     });
 
-    it("to a message whose turn failed and was not kept", async () => {
+    it("to a message whose turn failed and was not stored", async () => {
       const model = new ScriptedModel((_request, index) => {
         if (index === 0) throw new Error("SECRET");
         return "better";
@@ -451,7 +451,7 @@ describe("chatHandler", () => {
       ]);
     });
 
-    it("refuses the second with 409 where the conversation does not wait", async () => {
+    it("refuses the second with 409 if the conversation does not wait", async () => {
       const gate = new Gate();
       const model = new ScriptedModel(async () => {
         await gate.pass();
@@ -524,7 +524,7 @@ describe("chatHandler", () => {
     });
   });
 
-  describe("with a client that leaves", () => {
+  describe("with a client that disconnects", () => {
     /** A tool that waits for a gate, or for the end of its run. */
     const waiting = (gate: Gate, signals: AbortSignal[]): Partial<ConversationOptions> => ({
       tools: [
@@ -548,7 +548,7 @@ describe("chatHandler", () => {
       ),
     });
 
-    it("between a call and its result cancels the turn, and keeps nothing of it", async () => {
+    it("between a call and its result cancels the turn, and stores nothing of it", async () => {
       const gate = new Gate();
       const signals: AbortSignal[] = [];
       const desk = await open(waiting(gate, signals));
@@ -564,7 +564,7 @@ describe("chatHandler", () => {
       expect((await shownOf(desk, "t")).messages.map(textOf)).to.deep.equal(["Where?", "There."]);
     });
 
-    it("finishes the turn with `streams`; a page that comes back gets all of it", async () => {
+    it("finishes the turn with `streams`, and sends the complete turn to a page that reconnects", async () => {
       const gate = new Gate();
       const desk = await open(waiting(gate, []), { streams: StreamStore.inMemory() });
       const leaving = new AbortController();
@@ -687,7 +687,7 @@ describe("chatHandler", () => {
       expect(JSON.stringify(model.requests)).to.not.include("FORGED");
     });
 
-    it("does not make the call after a no, and gives the model the reason", async () => {
+    it("does not make a refused call, and sends the reason to the model", async () => {
       const { desk, done } = await asking();
       const refused = answering(await ask(desk), false, "too early");
       const whole = await messageOf(await partsIn(await answer(desk, refused)), refused);
@@ -698,7 +698,7 @@ describe("chatHandler", () => {
       expect(call).to.include({ state: "output-denied" });
     });
 
-    it("survives a reload and a second page; both get the end", async () => {
+    it("survives a reload and a second page; both receive the end", async () => {
       const { desk, done } = await asking();
       const first = await ask(desk);
       const { messages } = await shownOf(desk, "t");
@@ -828,7 +828,7 @@ describe("chatHandler", () => {
     expect(() => chatHandler({} as never, { authenticate })).to.throw("needs a conversation");
   });
 
-  it("admits callers and operators, and those who may use the conversation", async () => {
+  it("admits callers and operators, and principals with access to the conversation", async () => {
     const desk = await open({ name: "help" }, { authenticate });
     const statusBy = async (by: string): Promise<number> =>
       (await desk.service.fetch("/api/chat", { by })).status;

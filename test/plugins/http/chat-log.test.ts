@@ -31,7 +31,7 @@ describe("chatHandler with the log of runs", () => {
     ),
   });
 
-  it("streams a turn in progress that no store of streams keeps", async () => {
+  it("streams a turn in progress that no store of streams contains", async () => {
     const { log, record } = memoryLog();
     const gate = new Gate();
     const desk = await open({ ...looking(gate), on: record }, { log });

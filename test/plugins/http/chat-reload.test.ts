@@ -137,7 +137,7 @@ describe("a page that is loaded while a turn ends", () => {
     expect(await later.resume()).to.deep.equal(whole);
   });
 
-  it("receives the turn that it displayed, and not the next one", async () => {
+  it("receives the displayed turn, and not the next one", async () => {
     const gates = [new Gate(), new Gate()];
     const model = new ScriptedModel(async (_request, index) => {
       await gates[index]?.pass();

@@ -93,7 +93,7 @@ describe("the transport of useChat", () => {
     return { send, reconnect: () => transport.reconnectToStream({ chatId: "c1" }) };
   }
 
-  it("reads the answer, and comes back to it after it has left", async () => {
+  it("reads the answer, and resumes it after a disconnection", async () => {
     const { send, reconnect } = await page({ streams: StreamStore.inMemory() });
     const end = new AbortController();
     const reader = (await send([QUESTION], end.signal)).getReader();
@@ -106,7 +106,7 @@ describe("the transport of useChat", () => {
     }
   });
 
-  it("finds nothing to come back to where nothing is kept", async () => {
+  it("resumes nothing if nothing is stored", async () => {
     const { send, reconnect } = await page({});
     expect(textOf(await readMessage(await send([QUESTION])))).to.equal("It is at 14:40.");
     expect(await reconnect()).to.equal(null);
@@ -143,7 +143,7 @@ describe("the transport of useChat", () => {
 });
 
 describe("the transport of useChat with a chatHandler", () => {
-  it("needs the address only: it sends, comes back, answers again and learns of errors", async () => {
+  it("requires the URL only: it sends, resumes, regenerates and receives errors", async () => {
     const gate = new Gate();
     let isFailing = false;
     const model = new ScriptedModel(async () => {

@@ -129,7 +129,7 @@ class Turns {
   }
 }
 
-describe("a page that resumes the turn which its thread named", () => {
+describe("a page that resumes the turn that its thread named", () => {
   const made: AsyncDisposable[] = [];
   afterEach(async () => {
     for (const one of made.splice(0)) await one[Symbol.asyncDispose]();

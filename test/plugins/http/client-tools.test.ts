@@ -201,7 +201,7 @@ describe("tools that a page executes", () => {
     });
   });
 
-  it("are not executed again by a page that gets the stored answer from another process", async () => {
+  it("are not executed again by a page that receives the stored answer from another process", async () => {
     const store = ConversationStore.inMemory();
     const [begins, resumes] = [await open({ store }), await open({ store })];
     const post = await waiting(begins);
@@ -219,7 +219,7 @@ describe("tools that a page executes", () => {
     });
   });
 
-  it("wait over a reload, and are not executed again after their end", async () => {
+  it("continue to wait after a reload, and are not executed again after their end", async () => {
     const desk = await open();
     const left = new ChatPage(desk, silent);
     await left.chat.sendMessage({ text: "Where am I?" });
@@ -232,7 +232,7 @@ describe("tools that a page executes", () => {
     expect(second.executed).to.deep.equal([]);
   });
 
-  it("use the first of two answers, and send the rest of the turn to both pages", async () => {
+  it("use the first of two answers, and send the remaining turn to both pages", async () => {
     const desk = await open();
     const post = await waiting(desk);
     const [one, other] = await Promise.all([post(zone("Here")), post(zone("There"))]);
@@ -252,7 +252,7 @@ describe("tools that a page executes", () => {
     expect(await textIn(await post(zone("Again mine")))).to.contain("Again mine");
   });
 
-  it("answer 409 where no call waits, and to another message meanwhile", async () => {
+  it("answer 409 if no call waits, and to another message in the meantime", async () => {
     const desk = await open();
     const post = await waiting(desk);
     const busy = await desk.send("t", "Something else");
@@ -265,7 +265,7 @@ describe("tools that a page executes", () => {
     expect(await textIn(await post(zone("Mine")))).to.contain("Mine");
   });
 
-  it("return an error to the model for a wrong output, for an error of the page, and after the time limit", async () => {
+  it("return an error to the model for an invalid output, an error of the page, and a time limit", async () => {
     const cases: readonly (readonly [object, string])[] = [
       [{ state: "output-available", output: { zone: 7 } }, "does not match its schema: zone"],
       [{ state: "output-available" }, "does not match its schema"],
@@ -326,7 +326,7 @@ describe("tools that a page executes", () => {
     expect(refused.call.state).to.equal("output-denied");
   });
 
-  it("wait over a restart of the server with durable()", async () => {
+  it("continue to wait after a restart of the server with durable()", async () => {
     const journal = Journal.inMemory();
     const store = ConversationStore.inMemory();
     const options = (): Partial<ConversationOptions> => ({
@@ -360,7 +360,7 @@ describe("tools that a page executes", () => {
     expect(result?.role).to.equal("tool");
   });
 
-  it("send once after all calls of a step, next to a tool of the server", async () => {
+  it("send once after all calls of a step, together with a tool of the server", async () => {
     const clock = tool({ name: "clock", description: "c", execute: () => "14:40" });
     const model = new ScriptedModel(({ messages }) =>
       messages.at(-1)?.role === "tool"
@@ -406,7 +406,7 @@ describe("tools that a page executes", () => {
     expect(rest).to.contain("Europe/Berlin");
   });
 
-  it("show their review with the input and the schema of the output, and take an edit of it", async () => {
+  it("show their review with the input and the schema of the output, and accept an edit of the output", async () => {
     const reviews = reviewInbox();
     const desk = await open({ plugins: [review({ store: reviews })] }, { reviews });
     await waiting(desk);
@@ -426,7 +426,7 @@ describe("tools that a page executes", () => {
     expect((await thread.messages()).at(-1)?.content).to.contain("By hand");
   });
 
-  it("end with a turn that is stopped, and their late output begins no further request", async () => {
+  it("end with a stopped turn, and their late output begins no further request", async () => {
     const desk = await open();
     const page = new ChatPage(desk, silent);
     await page.chat.sendMessage({ text: "Where am I?" });
@@ -439,7 +439,7 @@ describe("tools that a page executes", () => {
     expect(await desk.chat.thread("t", { owner: "ada" }).messages()).to.deep.equal([]);
   });
 
-  it("begin no further request after a turn that is stopped behind them", async () => {
+  it("begin no further request after a later turn is stopped", async () => {
     const gate = new Gate();
     const model = new ScriptedModel(async (_request, index) => {
       if (index === 0) return { toolCalls: [{ name: "time_zone", arguments: { format: "name" } }] };

@@ -120,7 +120,7 @@ describe("a handler of reviews", () => {
     );
   });
 
-  it("refuses an invalid answer, and the review continues to wait", async () => {
+  it("refuses an invalid answer, and the review remains open", async () => {
     const { service } = await office([task(plain)]);
     const run = start(service);
     const id = await waiting(service);
@@ -170,7 +170,7 @@ describe("a handler of reviews", () => {
     expect((await run).raw).to.equal('{"count":2}');
   });
 
-  it("checks edits of tool calls where they are whole inputs", async () => {
+  it("checks complete inputs in edits of tool calls", async () => {
     const store = reviewInbox();
     const sent: string[] = [];
     const mail = tool({
@@ -198,7 +198,7 @@ describe("a handler of reviews", () => {
     expect(sent).to.deep.equal(["plain text for the body"]);
   });
 
-  it("answers 410 when the time is up or the run has ended", async () => {
+  it("answers 410 after the deadline or the end of the run", async () => {
     const { service } = await office([task(Review.of({ timeoutMs: 1_000 }))]);
     const run = start(service);
     const id = await waiting(service);
@@ -259,7 +259,7 @@ describe("a handler of reviews", () => {
     expect(store.isWatched()).to.equal(false);
   });
 
-  it("refuses options that make no sense", () => {
+  it("refuses invalid options", () => {
     for (const o of [
       { authenticate },
       { authenticate, store: {} },

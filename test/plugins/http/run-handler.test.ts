@@ -100,7 +100,7 @@ describe("a handler of runs", () => {
     expect(seen[0]?.tags["owner"]).to.match(/^[0-9a-f]{32}$/);
   });
 
-  it("refuses inputs that do not fit, saying what is wrong, before anything is spent", async () => {
+  it("refuses invalid inputs with the reason before any cost arises", async () => {
     const model = new ScriptedModel(() => "text");
     const typed = await run({
       model,
@@ -139,7 +139,7 @@ describe("a handler of runs", () => {
     });
   });
 
-  it("allows callers and operators to start the runs that they may call", async () => {
+  it("allows callers and operators to start their permitted runs", async () => {
     const service = await run({ tasks: [greet] });
     const statusOf = async (by: string | null): Promise<number> =>
       (await post(service, {}, { by })).status;
@@ -153,7 +153,7 @@ describe("a handler of runs", () => {
     expect((await post(other, {})).status).to.equal(403);
   });
 
-  it("is closed when who asks can't be found out", async () => {
+  it("rejects the request if authentication fails", async () => {
     const seen: string[] = [];
     const service = await run(
       { tasks: [greet] },
@@ -259,7 +259,7 @@ describe("a handler of runs", () => {
     expect(raws).to.deep.equal(raws.map((_, n) => `for ${n}`));
   });
 
-  it("refuses options that make no sense", () => {
+  it("refuses invalid options", () => {
     const team = new Ensemble({ tasks: [greet] });
     const refused = (o: object): ValidationError => {
       try {
@@ -295,7 +295,7 @@ describe("a handler of runs", () => {
     expect(refused({ authenticate, protocol: "ag-ui", reviews: store }).message).to.include("ui");
   });
 
-  it("is tried out by loopbackOnly, which admits this machine and nothing behind a proxy", async () => {
+  it("accepts loopbackOnly, which admits this machine and refuses requests through a proxy", async () => {
     const service = await run(
       { tasks: [greet] },
       { authenticate: loopbackOnly(PEOPLE["root"] ?? { name: "", role: "viewer" }) },

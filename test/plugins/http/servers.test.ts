@@ -12,7 +12,7 @@ import { authenticate, serve } from "./service.js";
 const echo = new Task({ description: "x", handler: ({ inputs }) => JSON.stringify(inputs) });
 
 describe("toNodeListener", () => {
-  it("passes method, address, headers and body on, and sends the answer", async () => {
+  it("passes on method, address, headers and body, and sends the answer", async () => {
     await using service = await serve(async (request) => {
       const headers = new Headers({ "x-seen": request.headers.get("x-user") ?? "" });
       headers.append("set-cookie", "a=1");
@@ -34,7 +34,7 @@ describe("toNodeListener", () => {
       );
   });
 
-  it("waits for a client that reads slowly, and stops when it leaves", async () => {
+  it("waits for a client that reads slowly, and stops when the client disconnects", async () => {
     let pulled = 0;
     let cancelled = false;
     let aborted = false;
@@ -67,7 +67,7 @@ describe("toNodeListener", () => {
     await answer.body?.cancel().catch(() => undefined);
   });
 
-  it("uses the path before a framework shortened it, and the body that the framework has read", async () => {
+  it("uses the complete path and the body that the framework has read", async () => {
     await using team = new Ensemble({ tasks: [echo] });
     const listener = toNodeListener(runHandler(team, { authenticate }));
     const server = createServer((request, response) => {

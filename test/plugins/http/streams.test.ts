@@ -122,7 +122,7 @@ describe("streams of a handler of runs", () => {
     expect(types.at(-1)).to.equal("ensemble_completed");
   });
 
-  it("are no streams where the inputs are wrong: the status is an error", async () => {
+  it("are no streams if the inputs are invalid: the status is an error", async () => {
     const { service } = await office();
     const answer = await service.fetch("/api/run", { body: {}, headers: STREAM });
     expect(answer.status).to.equal(400);
@@ -145,7 +145,7 @@ describe("streams of a handler of runs", () => {
     }
   });
 
-  it("end the run when the client leaves between a call and its result", async () => {
+  it("end the run when the client disconnects between a call and its result", async () => {
     const { service, calls, ends } = await office({}, { waits: true });
     const leaving = new AbortController();
     const answer = await start(service, { signal: leaving.signal });
@@ -175,7 +175,7 @@ describe("streams of a handler of runs", () => {
     expect(ends).to.deep.equal(["COMPLETED"]);
   });
 
-  it("are read again from the first part on, by two clients concurrently, and only by their owner", async () => {
+  it("are read again from the first part by two concurrent clients, and only by their owner", async () => {
     const { service, calls } = await office({ streams: StreamStore.inMemory() }, { waits: true });
     const first = await start(service);
     await until(() => calls.length === 1);
@@ -232,7 +232,7 @@ describe("streams of a handler of runs", () => {
     expect((await allParts(first)).at(-1)?.type).to.equal("abort");
   });
 
-  it("end with an error where the store drops them or fails", async () => {
+  it("end with an error if the store drops them or fails", async () => {
     const { service, calls, ends } = await office(
       { streams: StreamStore.inMemory({ maxBytes: 600 }) },
       { waits: true },
@@ -255,7 +255,7 @@ describe("streams of a handler of runs", () => {
     expect((await warned).message).to.include("the store is away");
   });
 
-  it("end with an error where the store fails in the middle", async () => {
+  it("end with an error if the store fails during the stream", async () => {
     const kept = StreamStore.inMemory();
     const streams: StreamStore = {
       append: (id, n, chunks) => {
@@ -276,7 +276,7 @@ describe("streams of a handler of runs", () => {
     expect(ends).to.deep.equal(["COMPLETED"]);
   });
 
-  it("are rebuilt from the log, after a restart too", async () => {
+  it("are rebuilt from the log, also after a restart", async () => {
     const { log, record } = memoryLog();
     const { service } = await office({ log }, { on: record });
     const first = await start(service);
@@ -292,7 +292,7 @@ describe("streams of a handler of runs", () => {
     }
   });
 
-  it("of a log that breaks off end with an error", async () => {
+  it("of an incomplete log end with an error", async () => {
     const { log, record } = memoryLog();
     let isKilled = false;
     const { service, calls } = await office(
@@ -326,7 +326,7 @@ describe("streams of a handler of runs", () => {
     await allParts(first);
   });
 
-  it("of a log that is written late wait for its end", async () => {
+  it("of a log that is written late wait for the end of the log", async () => {
     const { log, record } = memoryLog();
     const held: (() => void)[] = [];
     const { service } = await office(
@@ -427,7 +427,7 @@ describe("streams of a handler of runs", () => {
       });
     }
 
-    it("are rebuilt from the log up to the question, for a run that waits here or elsewhere", async () => {
+    it("are rebuilt from the log up to the question, for a run that waits in this or another process", async () => {
       const { log, record } = memoryLog();
       const inbox = reviewInbox();
       const plugins = [review({ store: inbox })];
@@ -511,7 +511,7 @@ describe("streams of a handler of runs", () => {
       expect(calls).to.have.length(1);
     });
 
-    it("show their state to a page that reconnects, and the rest to one that connects later", async () => {
+    it("show their state to a page that reconnects, and the remaining parts to a page that connects later", async () => {
       const { service } = await desk({ streams: StreamStore.inMemory() });
       const first = await start(service);
       const asked = await allParts(first);
@@ -567,7 +567,7 @@ describe("streams of a handler of runs", () => {
       ["read once", {}],
       ["kept", { streams: StreamStore.inMemory() }],
     ] as const) {
-      it(`do not wait with an answer that came before, when they are ${name}`, async () => {
+      it(`do not wait if the answer arrived before, when they are ${name}`, async () => {
         const reviews = reviewInbox();
         const two = [
           { toolCalls: [{ name: "tide", arguments: { harbour: "Husum" } }] },
@@ -606,7 +606,7 @@ describe("streams of a handler of runs", () => {
       runHandler(team, { authenticate }).close();
     });
 
-    it("are inputs where nothing was answered in them", async () => {
+    it("are inputs if they contain no answer", async () => {
       const echo = new Task({ description: "x", handler: ({ inputs }) => JSON.stringify(inputs) });
       const { service } = await desk({});
       const team = new Ensemble({ tasks: [echo] });

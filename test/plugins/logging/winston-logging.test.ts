@@ -72,7 +72,7 @@ const calls = (...names: readonly string[]): ScriptedModel =>
 const worker = new Agent({ role: "Worker", goal: "Work", tools: [echo, refuse, explode] });
 
 describe("winstonLogging", () => {
-  it("logs the course of a run, its tasks with their place, and who does them", async () => {
+  it("logs the course of a run, its tasks with their position and their agent", async () => {
     const description = `Describe ${"very ".repeat(30)}long rivers`;
     const { lines, entries } = await logged({
       model: new ScriptedModel(["One", "Two"]),
@@ -122,7 +122,7 @@ describe("winstonLogging", () => {
       expect(text).to.not.include(secret);
   });
 
-  it("logs tool calls at level info and failed ones as warnings, cut to 200 characters", async () => {
+  it("logs tool calls at level info and failed calls as warnings, cut to 200 characters", async () => {
     const { lines } = await logged({
       model: calls("echo", "refuse", "explode"),
       tasks: [new Task({ description: "Work", agent: worker })],
@@ -139,7 +139,7 @@ describe("winstonLogging", () => {
     ]);
   });
 
-  it("shows as much of tools' input and output as toolLogTruncateLength allows, of the run before that of the ensemble", async () => {
+  it("cuts tools' input and output to toolLogTruncateLength of the run, else of the ensemble", async () => {
     const toolLine = async (ofEnsemble: number, ofRun?: number): Promise<string> => {
       const options = {
         model: calls("echo"),
@@ -159,7 +159,7 @@ describe("winstonLogging", () => {
     expect(await toolLine(0, -1)).to.include(`${"abcabcabcabc ".repeat(39)}abcabcabcabc [`);
   });
 
-  it("logs prompts and answers at debug, and whole answers at silly", async () => {
+  it("logs prompts and answers at debug, and complete answers at silly", async () => {
     const { lines } = await logged({
       model: new ScriptedModel(["Hel\nlo"]),
       tasks: [new Task({ description: "Greet", agent: worker })],
@@ -174,7 +174,7 @@ describe("winstonLogging", () => {
     expect(lines("silly")).to.deep.equal(["Full agent response:\nHel\nlo"]);
   });
 
-  it("logs them at info for a verbose ensemble or agent, and the beginning of the output", async () => {
+  it("logs prompts and answers at info for a verbose ensemble or agent, and the beginning of the output", async () => {
     const loud = new Agent({ role: "Loud", goal: "Talk", verbose: true });
     for (const options of [
       { verbose: true, tasks: [new Task({ description: "Greet", agent: worker })] },
@@ -408,7 +408,7 @@ describe("winstonLogging", () => {
     expect(warnings.join()).to.include("disk full");
   });
 
-  it("refuses unknown options and levels, what is no logger, and a level beside a logger", () => {
+  it("refuses unknown options and levels, an invalid logger, and a level next to a logger", () => {
     expect(() => winstonLogging({ levle: "info" } as object)).to.throw(ValidationError, /level/);
     expect(() => winstonLogging({ level: "loud" as never })).to.throw(ValidationError, /loud/);
     expect(() => winstonLogging({ logger: {} })).to.throw(ValidationError, /logger/);
@@ -436,7 +436,7 @@ describe("winstonLogging", () => {
       });
     }
 
-    it("writes to standard error, with the instant, the level, the text and the context", async () => {
+    it("writes to standard error, with the time, the level, the text and the context", async () => {
       const { stdout, stderr } = await run("winstonLogging()");
       expect(stdout).to.equal("");
       const lines = stderr.trimEnd().split("\n");
@@ -448,7 +448,7 @@ describe("winstonLogging", () => {
       expect(lines[3]).to.include("Ensemble run ended");
     });
 
-    it("writes as much as its level allows, further lines indented", async () => {
+    it("writes only lines of its level, with continuation lines indented", async () => {
       expect((await run('winstonLogging({ level: "error" })')).stderr).to.equal("");
       expect((await run('winstonLogging({ level: "silly" })')).stderr).to.match(
         /silly Full agent response:\n {4}Line one\n {4}Line two \{"runId":"run-7","taskId":"task-1"/,

@@ -68,7 +68,7 @@ describe("mcpTools and mcpServer", () => {
     ]);
   });
 
-  it("understand each other over HTTP", async () => {
+  it("are compatible over HTTP", async () => {
     const input = {
       type: "object",
       properties: { harbour: { type: "string" } },

@@ -149,7 +149,7 @@ describe("faults", () => {
     expect(Object.values(FAULTS).flat().length).to.be.at.least(40);
   });
 
-  it("are in docs/faults.md, all of them and no others", () => {
+  it("are all listed in docs/faults.md, without others", () => {
     const page = readProjectFile("docs/faults.md").split("\n");
     const start = page.indexOf("## Connections");
     const shown = page.slice(start).filter((line) => /^(## |\| (?!---|fault \|))/.test(line));

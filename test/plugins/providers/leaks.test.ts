@@ -61,7 +61,7 @@ async function misuse(vendor: FaultVendor, server: ModelServer): Promise<void> {
   await server.deserted();
 }
 
-describe("calls that go wrong", () => {
+describe("calls that fail", () => {
   it(`leave no timer, listener or socket: ${COUNT} that are aborted, ${COUNT} that fail, ${COUNT} that take too long, of each vendor`, async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error): void => void warnings.push(warning);

@@ -319,7 +319,7 @@ for (const [name, vendor] of Object.entries(VENDORS))
   });
 
 describe("parts of several results", () => {
-  it("follow all results in OpenAI Chat, each after the name of its tool", async () => {
+  it("are sent after all results in OpenAI Chat, each after the name of its tool", async () => {
     const server = await OpenAIServer.start();
     try {
       server.reply({ kind: "answer", text: "seen" });
@@ -354,7 +354,7 @@ describe("parts of several results", () => {
   });
 });
 
-describe("parts for servers that are not the vendor", () => {
+describe("parts for servers other than the vendor's", () => {
   for (const [name, { start }] of Object.entries(VENDORS))
     it(`are images only, unless the option \`parts\` says so: ${name}`, async () => {
       const server = await start();

@@ -180,7 +180,7 @@ describe("blocks of reasoning", () => {
     });
   }
 
-  it("have the metadata of tool calls of the AI SDK's provider, which go back with their calls", async () => {
+  it("contain the metadata of tool calls of the AI SDK's provider, which are sent back with their calls", async () => {
     const prompts: { readonly role: string; readonly content: unknown }[][] = [];
     const signature = { google: { thoughtSignature: "c2ln" } };
     const content = [
@@ -222,7 +222,7 @@ describe("blocks of reasoning", () => {
     }
   });
 
-  it("are sent back with the metadata of the AI SDK's provider, whole and streamed", async () => {
+  it("are sent back with the metadata of the AI SDK's provider, complete and streamed", async () => {
     const prompts: unknown[] = [];
     const content = [
       { type: "reasoning", text: "Add them.", providerMetadata: { p: { signature: "s" } } },
@@ -337,7 +337,7 @@ describe("settings of reasoning", () => {
     });
 
   for (const isOwn of [true, false])
-    it(`${isOwn ? "go on" : "pause"} in the Messages API after a tool call ${isOwn ? "with" : "without"} a thought of the agent`, async () => {
+    it(`${isOwn ? "continue" : "pause"} in the Messages API after a tool call ${isOwn ? "with" : "without"} a thought of the agent`, async () => {
       const server = await AnthropicServer.start();
       try {
         const model = messages.model(server.url);
@@ -421,7 +421,7 @@ describe("settings of reasoning", () => {
   });
 
   for (const api of ["chat", "responses"] as const)
-    it(`refuse a limit of tokens that the vendor lacks: ${api}`, async () => {
+    it(`refuse a limit of tokens that the vendor does not support: ${api}`, async () => {
       const server = await OpenAIServer.start();
       try {
         const error: unknown = await openai("gpt-x", { apiKey: "k", baseURL: server.url, api })

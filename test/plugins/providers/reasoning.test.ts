@@ -114,7 +114,7 @@ const VENDORS = {
 
 describe("the reasoning of a model before its answer", () => {
   for (const [vendor, { start, model, whole, blocks, events }] of Object.entries(VENDORS))
-    it(`is reasoning of the response, whole and streamed: ${vendor}`, async () => {
+    it(`is reasoning of the response, complete and streamed: ${vendor}`, async () => {
       const server: ModelServer = await start();
       try {
         server.reply({ kind: "raw", body: JSON.stringify(whole) });
@@ -128,7 +128,7 @@ describe("the reasoning of a model before its answer", () => {
       }
     });
 
-  it("is streamed where the Responses API sends only whole items", async () => {
+  it("is streamed if the Responses API sends only complete items", async () => {
     const server = await OpenAIServer.startResponses();
     try {
       const [thought, message] = responseDocument.output;
@@ -159,7 +159,7 @@ describe("the reasoning of a model before its answer", () => {
     }
   });
 
-  it("is reasoning of the response, whole and streamed: ai-sdk", async () => {
+  it("is reasoning of the response, complete and streamed: ai-sdk", async () => {
     const end = {
       finishReason: "stop",
       usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
@@ -229,7 +229,7 @@ describe("the reasoning of a model before its answer", () => {
     expect(JSON.stringify(requests)).not.to.include("secret thought");
   });
 
-  it("is no event where the text is empty", async () => {
+  it("causes no event if the text is empty", async () => {
     const types: string[] = [];
     const ensemble = new Ensemble({
       model: {

@@ -78,7 +78,7 @@ describe("a task that reflects", () => {
     });
   });
 
-  it("is shown the notes in the next run, also with other inputs, and builds on them", async () => {
+  it("receives the notes in the next run, also with other inputs, and extends them", async () => {
     const model = new ScriptedModel(["One", LESSON, "Two", LESSON]);
     const store = ReflectionStore.inMemory();
     await runWith(model, task, { reflectionStore: store }, { topic: "bees" });
@@ -180,7 +180,7 @@ describe("a task that reflects", () => {
     expect((await store.retrieve("t"))?.refinedDescription).to.equal("by hand");
   });
 
-  it("is refused before anything is spent where its model is unknown", async () => {
+  it("is refused before any cost arises if its model is unknown", async () => {
     const model = new ScriptedModel(["never"]);
     const error = await runWith(
       model,
@@ -190,7 +190,7 @@ describe("a task that reflects", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("succeeds also when the reflection fails, with a warning", async () => {
+  it("succeeds also if the reflection fails, with a warning", async () => {
     const broken = {
       store: () => Promise.reject(new Error("disk")),
       retrieve: () => Promise.reject(new Error("disk")),
@@ -274,7 +274,7 @@ describe("a task that reflects", () => {
     expect(model.requests).to.have.lengthOf(1);
   });
 
-  it("warns once a run where what is learnt will be lost, and keeps it for the next run of the ensemble", async () => {
+  it("warns once per run if lessons are not stored, and keeps them for the next run of the ensemble", async () => {
     const model = new ScriptedModel(["1", LESSON, "2", LESSON, "3", LESSON, "4", LESSON]);
     const seen: string[] = [];
     const tasks = ["a", "b"].map((name) => new Task({ name, description: name, reflect: true }));
@@ -289,7 +289,7 @@ describe("a task that reflects", () => {
     expect(userPrompt(model, 4)).to.include("Task Improvement Notes");
   });
 
-  it("may not be a handler's", () => {
+  it("can't have a handler", () => {
     expect(() => new Task({ description: "Do", handler: () => "x", reflect: true })).to.throw(
       ValidationError,
       "reflect",
@@ -305,7 +305,7 @@ describe("ReflectionStore.file", () => {
   let folder = "";
   beforeEach(() => void (folder = temporaryFolder()));
 
-  it("keeps reflections across stores, whole, for any name", async () => {
+  it("keeps complete reflections across stores, for any name", async () => {
     const path = join(folder, "new", "notes.json");
     const store = ReflectionStore.file(path);
     for (const name of ["a", "__proto__", "constructor", "ü\u2028"])
@@ -369,7 +369,7 @@ describe("ReflectionStore.file", () => {
     }
   });
 
-  it("names where it can't write, and works again when it can", async () => {
+  it("names the unwritable place, and continues when writing is possible", async () => {
     const path = join(folder, "file", "n.json");
     await writeFile(join(folder, "file"), "in the way");
     const store = ReflectionStore.file(path);

@@ -46,7 +46,7 @@ describe("the differences between a request and a recorded one", () => {
     expect(differenceOf(recorded({ request: undefined }), asked())).to.equal(undefined);
   });
 
-  it("is a file where the words are the same", () => {
+  it("is a file if the words are the same", () => {
     const image = (data: string): ChatMessage =>
       ({ role: "user", content: [{ type: "image", mediaType: "image/png", data }] }) as never;
     const differs = differenceOf(
@@ -56,14 +56,14 @@ describe("the differences between a request and a recorded one", () => {
     expect(differs).to.equal("an image or a file of message 2");
   });
 
-  it("is shown from shortly before the place", () => {
+  it("is shown from shortly before its position", () => {
     const long = "x".repeat(100);
     expect(conversationDifference([user(`${long}a`)], [user(`${long}b`)])).to.match(
       /recorded "\.\.\.x{40}a", now "\.\.\.x{40}b"$/,
     );
   });
 
-  it("names the call that is most alike", () => {
+  it("names the most similar call", () => {
     const [first, second] = [recorded({ iteration: 1 }), recorded({ purpose: "summary" })];
     expect(nearestCall([first, second], asked())).to.equal(second);
     expect(nearestCall([first, second], asked({ run: undefined }))).to.equal(second);
@@ -80,7 +80,7 @@ describe("the error of a replay for a request that was not recorded", () => {
   const messageOf = (fields: object, request = asked()): string =>
     unknownCall(recording(fields), request, run).message;
 
-  it("reports what is known of the nearest call", () => {
+  it("reports the known facts of the nearest call", () => {
     expect(messageOf({})).to.equal(
       "Call 1 of task 'a' to p:m is not in file. It contains no model calls.",
     );
@@ -109,7 +109,7 @@ describe("the error of a replay for a request that was not recorded", () => {
     expect(tools(ofB ?? {})).to.contain("look([]) of task 'b'");
   });
 
-  it("names questions and steps as people do", () => {
+  it("names questions and steps in plain language", () => {
     const outside = (kind: string, taskId?: string): string =>
       unknownOutside(recording({}), { kind, name: "n", taskId } as never).message;
     expect(outside("review", "a")).to.match(/^The decision of task 'a' \(n\) is not in file/);

@@ -67,7 +67,7 @@ describe("a replay", () => {
         .and.to.include("the robin");
     });
 
-    it("ends it also where the workflow would continue after the failure", async () => {
+    it("ends the run also if the workflow would continue after the failure", async () => {
       const make = (text: string): EnsembleOptions => ({
         ...ask(text),
         workflow: "PARALLEL",
@@ -78,7 +78,7 @@ describe("a replay", () => {
       expect(error?.code).to.equal("AE_RECORDING_MISMATCH");
     });
 
-    it("lists the messages that only one of two conversations of different length has", async () => {
+    it("lists the messages that only one of two conversations of different length contains", async () => {
       const once = tool({ name: "look_up", description: "Looks up", execute: () => "found" });
       const make = (
         tools: readonly (typeof once)[],
@@ -140,7 +140,7 @@ describe("a replay", () => {
       expect(error?.message).to.include("differs in an image or a file of message 1");
     });
 
-    it("reports that another model is asked", async () => {
+    it("reports a request to another model", async () => {
       await play(ask("One"), [recordTo(file)]);
       const { error } = await play(
         { ...ask("One"), model: new ScriptedModel(["x"], { modelId: "other" }) },
@@ -149,7 +149,7 @@ describe("a replay", () => {
       expect(error?.message).to.include("the model: recorded").and.to.include("scripted:other");
     });
 
-    it("reports that a request is made once more than recorded", async () => {
+    it("reports a request that is made once more than recorded", async () => {
       await play(ask("One"), [recordTo(file)]);
       await using ensemble = new Ensemble({ ...ask("One"), plugins: [replayFrom(file)] });
       await ensemble.run();
@@ -157,7 +157,7 @@ describe("a replay", () => {
       expect(error.message).to.include("has been given back already");
     });
 
-    it("continues live from there with the option, and a second recording is complete", async () => {
+    it("continues live from that request with the option, and a second recording is complete", async () => {
       const first = new ScriptedModel(["a1", "b1"]);
       await play({ model: first, tasks: [Task.of("A"), Task.of("B"), Task.of("C")] }, [
         recordTo(file),
@@ -208,12 +208,12 @@ describe("a replay", () => {
     });
   });
 
-  describe("that does less than was recorded", () => {
+  describe("with fewer requests than the recording", () => {
     const shorter = (): EnsembleOptions => ({
       model: new ScriptedModel([]),
       tasks: [Task.of("One")],
     });
-    it("is fine, or a warning, or a failure, as was chosen", async () => {
+    it("succeeds, warns or fails, by the option", async () => {
       await play(ask("One"), [recordTo(file)]);
       expect((await play(shorter(), [replayFrom(file)])).error).to.equal(undefined);
       const warned = await play(shorter(), [replayFrom(file, { onUnused: "warn" })]);
@@ -244,7 +244,7 @@ describe("a replay", () => {
       ).to.include("FULL");
     });
 
-    it("that is a trace with a mistake is refused with the number of its line", async () => {
+    it("that is an invalid trace is refused with the number of its line", async () => {
       const agent = new Agent({ role: "Clerk", goal: "Answer" });
       const { output } = await play(
         {
@@ -276,7 +276,7 @@ describe("a replay", () => {
       expect((await play(ask("One", []), [replayFrom(file)])).output.raw).to.equal("fine");
     });
 
-    it("whose last line was cut off is replayed up to that line", async () => {
+    it("whose last line was truncated is replayed up to that line", async () => {
       await play(ask("One"), [recordTo(file)]);
       const text = await readFile(file, "utf8");
       await writeFile(
@@ -342,7 +342,7 @@ describe("a recording", () => {
   let folder: string;
   beforeEach(() => void (folder = temporaryFolder()));
 
-  it("replaces an older one only when a run has ended, and leaves no other file", async () => {
+  it("replaces an older recording only after a run has ended, and leaves no other file", async () => {
     const file = join(folder, "run.jsonl");
     await writeFile(file, "older");
     const unused = new Ensemble({ ...ask("x"), plugins: [recordTo(file)] });
@@ -354,7 +354,7 @@ describe("a recording", () => {
     expect(await readdir(folder)).to.deep.equal(["run.jsonl"]);
   });
 
-  it("is its owner's alone, and replaces a symbolic link", async () => {
+  it("is accessible to its owner only, and replaces a symbolic link", async () => {
     const file = join(folder, "deep", "run.jsonl");
     await play(ask("x"), [recordTo(file)]);
     expect((await stat(file)).mode & 0o777).to.equal(0o600);
@@ -389,7 +389,7 @@ describe("a recording", () => {
     expect(await readdir(folder)).to.deep.equal([]);
   });
 
-  it("that can't be written stops the kernel before any spending", async () => {
+  it("stops the kernel before any cost arises if it can't be written", async () => {
     await writeFile(join(folder, "file"), "");
     const model = new ScriptedModel(["a", "b"]);
     await using ensemble = new Ensemble({
@@ -401,7 +401,7 @@ describe("a recording", () => {
     expect(model.requests.length).to.equal(0);
   });
 
-  it("contains no secret, and can be replayed on a machine with another one", async () => {
+  it("contains no secret, and can be replayed on a machine with another secret", async () => {
     const file = join(folder, "run.jsonl");
     const make = (secret: string): EnsembleOptions => ({
       model: new ScriptedModel([
@@ -429,7 +429,7 @@ describe("a recording", () => {
     expect(output.taskOutputs[0]?.raw).to.include("[redacted]");
   });
 
-  it("writes every message once, however long the conversation gets", async () => {
+  it("contains every message once, for any length of the conversation", async () => {
     const file = join(folder, "run.jsonl");
     const turns = Array.from({ length: 20 }, (_, i) => ({
       toolCalls: [{ name: "count", arguments: { input: `turn ${i}` } }],

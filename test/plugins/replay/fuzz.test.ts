@@ -33,7 +33,7 @@ async function roundTrip(seed: number): Promise<void> {
   }
 }
 
-describe("record and replay of teams made at random, with work that takes another time in each execution", () => {
+describe("record and replay of random teams, with different durations of work in each execution", () => {
   for (const [index, shape] of shapes.entries())
     it(`repeats outputs, prompts and the order of records: ${shape}`, async () => {
       for (let seed = first; seed < first + runs; seed++)

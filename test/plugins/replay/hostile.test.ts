@@ -20,7 +20,7 @@ const team = (args: unknown) => ({
 });
 
 describe("a recording", () => {
-  it("has other hashes each time, which can't be computed without its salt", async () => {
+  it("contains other hashes each time, which can't be computed without its salt", async () => {
     const files = ["one", "two"].map((name) => join(temporaryFolder(), name));
     const secret = { apiKey: "sk-very-secret-key-of-the-user" };
     for (const file of files) await play(team(secret), [recordTo(file)]);

@@ -172,7 +172,7 @@ describe("the order of steps in a replay", () => {
       }
     });
 
-  it("names a step that never comes, where others wait for it", async () => {
+  it("names a step that never occurs, if other steps wait for it", async () => {
     const file = join(temporaryFolder(), "run.jsonl");
     const team = (names: readonly string[]): EnsembleOptions => ({
       model: new ScriptedModel(["x", "x", "x"]),
@@ -187,7 +187,7 @@ describe("the order of steps in a replay", () => {
 });
 
 describe("a recording of the first version", () => {
-  it("is replayed", async () => {
+  it("can be replayed", async () => {
     const file = join(projectRoot, "test/fixtures/recordings/version-1.jsonl");
     expect(await readFile(file, "utf8")).to.include('"version":1}');
     const model = deadModel(new ScriptedModel([]));
@@ -202,7 +202,7 @@ describe("a recording of the first version", () => {
   });
 });
 
-describe("the exports of a replay", () => {
+describe("the outputs of a replay", () => {
   const prices = { costConfiguration: { inputTokenRate: 1, outputTokenRate: 2 } };
   const usage = { inputTokens: 10, outputTokens: 5 };
   const team = (): EnsembleOptions => ({
@@ -211,7 +211,7 @@ describe("the exports of a replay", () => {
     ...prices,
   });
 
-  it("is no write: neither to memory, nor to reflections, nor to a cache", async () => {
+  it("include no write: neither to memory, nor to reflections, nor to a cache", async () => {
     const file = join(temporaryFolder(), "run.jsonl");
     const model = (): ScriptedModel =>
       new ScriptedModel(
@@ -253,7 +253,7 @@ describe("the exports of a replay", () => {
     expect(await again.memoryStore.retrieve("s", "", 5)).to.have.length(0);
   });
 
-  it("is no cost: the calls count as answered, and their original cost is shown separately", async () => {
+  it("include no cost: the calls count as answered, and their original cost is shown separately", async () => {
     const file = join(temporaryFolder(), "run.jsonl");
     const options = { ...team(), tasks: [new Task({ description: "Say", agent: worker("Speaker") })] }; // prettier-ignore
     const recorded = await play(options, [recordTo(file)]);
@@ -267,7 +267,7 @@ describe("the exports of a replay", () => {
     expect(output.metrics.ledger.map(({ outcome }) => outcome)).to.deep.equal(["answered"]);
   });
 
-  it("is the trace, unless it shall not be exported", async () => {
+  it("include the trace, unless it must not be exported", async () => {
     const file = join(temporaryFolder(), "run.jsonl");
     const exported: string[] = [];
     const options = { ...team(), traceExporter: () => void exported.push("trace") };

@@ -80,7 +80,7 @@ const asked = (model: ChatModel, part = image("one")) => ({
 describe("a recording of images and files", () => {
   beforeEach(() => setEnvironment({ HARBOUR_API_KEY: SECRET }));
 
-  it("replays them by their hashes, those of results of tools without the tool", async () => {
+  it("contains their hashes, and replays results of tools without the tool", async () => {
     const file = join(temporaryFolder(), "run.jsonl");
     const { output } = await play(asked(live), [recordTo(file)]);
     expect(output.raw).to.match(/parts$/);
@@ -97,7 +97,7 @@ describe("a recording of images and files", () => {
     expect(dead.calls).to.equal(0);
   });
 
-  it("keeps a file of a result that is larger than the texts of a value may be", async () => {
+  it("keeps a file of a result that is larger than the limit of texts", async () => {
     const file = join(temporaryFolder(), "run.jsonl");
     const large = Buffer.concat([Buffer.from("%PDF-1.7 "), Buffer.alloc(16 * 1024 * 1024)]);
     const big = tool({

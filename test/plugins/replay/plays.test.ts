@@ -53,7 +53,7 @@ describe("what is replayed", () => {
   const tokensOf = (events: readonly EnsembleEvent[]): string[] =>
     events.flatMap((e) => (e.type === "token" ? [e.token] : []));
 
-  it("gives its ids to runs that begin, and none to those whose inputs are refused", async () => {
+  it("assigns its ids to runs that begin, and none to runs with refused inputs", async () => {
     const said = (text: string): ScriptedModel => new ScriptedModel([`${text} 1`, `${text} 2`]);
     const inputType = z.object({ city: z.string() });
     const ids = async (model: ChatModel, plugin: Plugin): Promise<readonly string[]> => {
@@ -85,7 +85,7 @@ describe("what is replayed", () => {
     expect(await ids(deadModel(model), replayFrom(file))).to.deep.equal(recorded);
   });
 
-  it("streams in the same chunks, with the same run id", async () => {
+  it("is streamed in the same chunks, with the same run id", async () => {
     const model = new ScriptedModel([{ chunks: ["A sw", "ift", " flies"] }]);
     const tasks = [Task.of("Stream")];
     const recorded = await streamed({ model, tasks, plugins: [recordTo(file)] });
@@ -102,7 +102,7 @@ describe("what is replayed", () => {
     expect(is).to.deep.equal(was);
   });
 
-  it("a call recorded in one piece can be streamed, and a stream read in one piece", async () => {
+  it("may be streamed if it was recorded in one piece, and the reverse", async () => {
     const tasks = [Task.of("Say it")];
     await play({ model: new ScriptedModel(["whole"]), tasks }, [recordTo(file)]);
     const replayed = await streamed({
@@ -122,7 +122,7 @@ describe("what is replayed", () => {
     ).to.equal("in pieces");
   });
 
-  it("several runs of one kernel, sequential and concurrent, each with its id, its start and its answers", async () => {
+  it("includes several sequential and concurrent runs of one kernel, each with its id, start and answers", async () => {
     const script = async ({ messages }: ChatRequest, index: number): Promise<string> => {
       await pause(JSON.stringify(messages).includes("Same") ? 30 - 10 * (index % 3) : 1);
       return `answer ${index}`;
@@ -156,7 +156,7 @@ describe("what is replayed", () => {
     expect(replayed).to.deep.equal(recorded);
   });
 
-  it("a model that is known by its name only, and has no key", async () => {
+  it("includes a model given by its name only, without a key", async () => {
     const tasks = [Task.of("Say hello")];
     const named = definePlugin({
       name: "named-model",
@@ -174,7 +174,7 @@ describe("what is replayed", () => {
     expect(output.raw).to.equal("hello");
   });
 
-  it("waits for nothing: neither back-off, nor rate limit, nor a slow model", async () => {
+  it("waits for nothing: neither retries, nor rate limits, nor a slow model", async () => {
     const failure = new ModelCallError("busy", {
       ...SCRIPTED,
       code: "AE_MODEL_RATE_LIMITED",
@@ -203,7 +203,7 @@ describe("what is replayed", () => {
     ); // in virtual time
   });
 
-  it("a wait for a rate limit that was too long", async () => {
+  it("includes a wait for a rate limit that was too long", async () => {
     const make = (model: EnsembleOptions["model"]): EnsembleOptions => ({
       model,
       tasks: [Task.of("One"), Task.of("Two")],
@@ -217,7 +217,7 @@ describe("what is replayed", () => {
     );
   });
 
-  it("a call that was called off, when it is called off again", async () => {
+  it("includes a cancelled call, if it is cancelled again", async () => {
     const make = (model: EnsembleOptions["model"]): EnsembleOptions => ({
       model,
       tasks: [new Task({ description: "Slow", timeoutMs: 60 })],
@@ -237,7 +237,7 @@ describe("what is replayed", () => {
     expect(patient.error?.code).to.equal("AE_RECORDING_MISMATCH"); // it does not wait indefinitely
   });
 
-  it("ends at once when it is cancelled", async () => {
+  it("ends immediately when it is cancelled", async () => {
     await play(
       {
         model: new ScriptedModel([{ text: "x", delayMs: 30 }, "y"]),
@@ -330,7 +330,7 @@ describe("what is replayed", () => {
       expect(dead.calls).to.equal(0);
     });
 
-    it("ends the run where the conversation is another one than in the trace", async () => {
+    it("ends the run if the conversation differs from the trace", async () => {
       const { output } = await play(make(new ScriptedModel(script)), []);
       const trace = inFile(output.trace) as {
         taskTraces: { llmInteractions: { messages: object[] }[] }[];
@@ -344,7 +344,7 @@ describe("what is replayed", () => {
       expect(error?.message).to.include("someone else");
     });
 
-    it("ends the run where a task is another one, with what is most like it", async () => {
+    it("ends the run if a task differs, with the most similar task", async () => {
       const { output } = await play(make(new ScriptedModel(script)), []);
       const missed = async (name: string, description: string): Promise<string | undefined> => {
         const options = make(deadModel(new ScriptedModel([])));
@@ -367,7 +367,7 @@ describe("what is replayed", () => {
       );
     });
 
-    it("ends the run where another vendor's model is asked", async () => {
+    it("ends the run if a model of another vendor is called", async () => {
       const { output } = await play(make(new ScriptedModel(script)), []);
       const { error } = await play(make(new ScriptedModel([], { provider: "other" })), [
         replayFrom(output.trace),
@@ -377,7 +377,7 @@ describe("what is replayed", () => {
       );
     });
 
-    it("turns to the fallback where the traced run did", async () => {
+    it("uses the fallback model like the traced run", async () => {
       const failing: ChatModel = {
         provider: "first",
         modelId: "m",
@@ -405,7 +405,7 @@ describe("what is replayed", () => {
       );
     });
 
-    it("fails as the traced run did: by an error of another kind, which is not retried, and by a time limit", async () => {
+    it("fails like the traced run: with an error of another kind without retry, and with a time limit", async () => {
       const spare = new ScriptedModel(() => "spared");
       const slow: Step = { text: "late", delayMs: 5000 };
       for (const last of [new TypeError("odd"), slow]) {
@@ -430,7 +430,7 @@ describe("what is replayed", () => {
       }
     });
 
-    it("refuses one that keeps too little, and names the mode that keeps enough", async () => {
+    it("refuses a trace with too little content, and names the required mode", async () => {
       const { output } = await play(
         { ...make(new ScriptedModel(script)), captureMode: "STANDARD" },
         [],

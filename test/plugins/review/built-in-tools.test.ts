@@ -33,7 +33,7 @@ describe("approval of the built-in tools", () => {
   let baseDir = "";
   before(() => (baseDir = temporaryFolder()));
 
-  it("reports the refusal of a person in the text of each tool, and does nothing", async () => {
+  it("reports the refusal of a review in the text of each tool, and does nothing", async () => {
     const named = { name: "use", description: "Uses" };
     const rows: readonly (readonly [AnyTool, object, string])[] = [
       [
@@ -67,7 +67,7 @@ describe("approval of the built-in tools", () => {
     expect(await readdir(baseDir)).to.deep.equal([]);
   });
 
-  it("asks about the steps of a pipeline, and uses a person's answer as the output of a step", async () => {
+  it("requests reviews of the steps of a pipeline, and uses an edit as the output of a step", async () => {
     const shout = tool({
       name: "shout",
       description: "Shouts",

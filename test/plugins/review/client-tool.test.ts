@@ -54,7 +54,7 @@ const by = (decision: ReviewDecision): { readonly reviewHandler: ReviewHandler }
 });
 
 describe("clientTool", () => {
-  it("gives a review handler the input and the schema of the output, and the model its edit", async () => {
+  it("sends the input and the schema of the output to a review handler, and its edit to the model", async () => {
     const { handler, asked } = person(ReviewDecision.edit('{"color":"blue"}'));
     const { received, output, error } = await called({ reviewHandler: handler });
     expect(error).to.equal(undefined);
@@ -106,7 +106,7 @@ describe("clientTool", () => {
       );
   });
 
-  it("asks with the input after the hooks, which can also change the output for the model", async () => {
+  it("requests the review with the input after the hooks, which can also change the output for the model", async () => {
     const { handler, asked } = person(ReviewDecision.edit('{"color":"red"}'));
     const seen: unknown[] = [];
     const changes = definePlugin({
@@ -128,7 +128,7 @@ describe("clientTool", () => {
     expect(received).to.contain("checked").and.not.contain("color");
   });
 
-  it("gives the model a failure for an output that does not match, and for none", async () => {
+  it("reports a failure to the model for an invalid output, and for a missing output", async () => {
     for (const [decision, text] of [
       [ReviewDecision.edit('{"color":"green"}'), "does not match its schema: color"],
       [ReviewDecision.edit("red"), "does not match its schema"],
@@ -147,7 +147,7 @@ describe("clientTool", () => {
     expect(received).to.contain("did not execute tool 'choose'");
   });
 
-  it("gives the model a failure after its time limit and beyond its size limit", async () => {
+  it("reports a failure to the model after its time limit and beyond its size limit", async () => {
     const input = { type: "object" };
     const slow = clientTool({ name: "choose", description: "d", input, timeoutMs: 20 });
     const late = await called({ used: slow, reviewHandler: () => new Promise(() => undefined) });
@@ -179,7 +179,7 @@ describe("clientTool", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("ends with its run, and leaves no review", async () => {
+  it("ends with its run, and leaves no open review", async () => {
     const inbox = reviewInbox();
     const model = new ScriptedModel([
       { toolCalls: [{ name: "choose", arguments: { colors: [] } }] },

@@ -86,7 +86,7 @@ describe("ReviewHandler.console", () => {
     });
   }
 
-  it("shows what is asked, and the choices", async () => {
+  it("shows the question and the choices", async () => {
     const { ask, written } = desk("\n");
     await ask({ prompt: "Fit to print?", requiredRole: "editor" });
     for (const part of [
@@ -129,7 +129,7 @@ describe("ReviewHandler.console", () => {
     expect(written()).to.include("  | over\n");
   });
 
-  describe("with an input that is not shown as a whole", () => {
+  describe("with a shortened input", () => {
     const body = `Dear Ana ${"x".repeat(3_000)} send the key to Eve`;
     const input = { to: "ana@example.org", body };
 
@@ -143,7 +143,7 @@ describe("ReviewHandler.console", () => {
       expect(written()).to.include("Not all of the input is shown");
     });
 
-    it("takes an empty line for a yes only after all of it was shown", async () => {
+    it("accepts an empty line as approval only after all of it was shown", async () => {
       const { ask, written } = desk("\nv\n\n");
       expect(await ask({ input })).to.deep.equal(CONTINUE);
       expect(written()).to.include(`  | body: ${body}\n`);
@@ -155,14 +155,14 @@ describe("ReviewHandler.console", () => {
       );
     });
 
-    it("takes an empty line for a yes where all of it is shown", async () => {
+    it("accepts an empty line as approval if all of it is shown", async () => {
       const { ask, written } = desk("\n");
       expect(await ask({ input: { to: "ana", lines: [1, { a: null }] } })).to.deep.equal(CONTINUE);
       expect(written()).to.include('  | lines: [1,{"a":null}]\n').and.not.include("[v]");
     });
   });
 
-  it("asks two that come at once one after the other, and each gets its own answer", async () => {
+  it("asks two concurrent questions one after the other, and each receives its own answer", async () => {
     const { ask, input, written } = desk();
     const answers = Promise.all([ask({ taskOutput: "first" }), ask({ taskOutput: "second" })]);
     await pause(5);
@@ -195,7 +195,7 @@ describe("ReviewHandler.console", () => {
     expect((await answers).map(({ type }) => type)).to.deep.equal(["CONTINUE", "EXIT_EARLY"]);
   });
 
-  it("frees the terminal when the answer is no longer wanted, and when its turn never came", async () => {
+  it("releases the terminal when the answer is no longer needed, also before its turn", async () => {
     const { ask, input, written } = desk();
     const [first, second] = [new AbortController(), new AbortController()];
     const asked = [
@@ -220,7 +220,7 @@ describe("ReviewHandler.console", () => {
     expect(listeners(input)).to.equal(listeners(new PassThrough()));
   });
 
-  it("reads lines as they come in pieces, letters cut in two included", async () => {
+  it("reads lines from pieces, including divided characters", async () => {
     const { ask, input } = desk();
     const answer = ask();
     for (const byte of Buffer.from("e\nGrüße, 東京\n")) {
@@ -230,7 +230,7 @@ describe("ReviewHandler.console", () => {
     expect(await answer).to.deep.equal({ type: "EDIT", revisedOutput: "Grüße, 東京" });
   });
 
-  it("takes the lines of a file or pipe one by one, for one question after the other", async () => {
+  it("reads the lines of a file or pipe one by one, for one question after the other", async () => {
     const { ask, input } = desk("e\nnew\nx\n\n");
     input.end();
     expect([(await ask()).type, (await ask()).type, (await ask()).type]).to.deep.equal([
@@ -240,7 +240,7 @@ describe("ReviewHandler.console", () => {
     ]);
   });
 
-  it("treats the end of the input as a missing answer: the effect of the time limit applies at once", async () => {
+  it("treats the end of the input as a missing answer: the effect of the time limit applies immediately", async () => {
     const ended = async (o: Partial<ReviewRequest>, text = ""): Promise<ReviewDecision> => {
       const { ask, input } = desk();
       input.end(text);
@@ -266,7 +266,7 @@ describe("ReviewHandler.console", () => {
   });
 
   describe("with typed input", () => {
-    it("takes a paste of several lines as one text, and none of it as a choice", async () => {
+    it("accepts a paste of several lines as one text, and none of it as a choice", async () => {
       const { ask, input } = desk(undefined, true);
       const both = [ask(), ask()] as const;
       await pause(80);
@@ -292,7 +292,7 @@ describe("ReviewHandler.console", () => {
     });
   });
 
-  it("refuses what is no stream, and unknown options", () => {
+  it("refuses an invalid stream, and unknown options", () => {
     expect(() => ReviewHandler.console({ input: "stdin" as never })).to.throw(
       ValidationError,
       "input must be a readable stream",
@@ -315,7 +315,7 @@ describe("ReviewHandler.console", () => {
       console.log("\\nEND " + output.exitReason + " " + output.raw);`;
     const options = ["--input-type=module", "--eval", program];
 
-    it("asks at standard input and output, and allows the process to end", async () => {
+    it("uses standard input and output, and does not keep the process alive", async () => {
       const child = spawn(process.execPath, options, { cwd: projectRoot, stdio: "pipe" });
       let text = "";
       child.stdout.on("data", (chunk: Buffer) => (text += chunk.toString()));
@@ -329,7 +329,7 @@ describe("ReviewHandler.console", () => {
       expect([code, /END .*/.exec(text)?.[0]]).to.deep.equal([0, "END COMPLETED draft"]);
     });
 
-    it("does not wait for anybody where standard input is closed", async () => {
+    it("does not wait if standard input is closed", async () => {
       const text = await new Promise<string>((resolve, reject) => {
         const child = execFile(process.execPath, options, { cwd: projectRoot }, (error, stdout) =>
           error === null ? resolve(stdout) : reject(new Error(error.message)),

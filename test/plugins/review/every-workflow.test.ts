@@ -72,7 +72,7 @@ for (const row of ROWS) {
       );
     });
 
-    it("takes an edit instead of the output, for everything after it and for the events", async () => {
+    it("uses an edit instead of the output, for everything after it and for the events", async () => {
       const { output, events } = await parts(required, row).run(ReviewDecision.edit("better"));
       expect(output.exitReason).to.equal("COMPLETED");
       const completed = events.filter(
@@ -86,7 +86,7 @@ for (const row of ROWS) {
       ).to.deep.equal(Array.from({ length: row.visits ?? 1 }, () => ["better", "better"]));
     });
 
-    it("ends the run early behind the task, whose output is kept, and starts nothing more", async () => {
+    it("ends the run early after the task, whose output is kept, and starts nothing more", async () => {
       const { output, done, error } = await parts(required, row).run(ReviewDecision.exitEarly());
       expect(error).to.equal(undefined);
       expect(output).to.include({ exitReason: "USER_EXIT_EARLY", isComplete: false });
@@ -95,7 +95,7 @@ for (const row of ROWS) {
       expect(output.metrics.llmCallCount).to.equal(row.name === "HIERARCHICAL" ? 2 : 1);
     });
 
-    it("ends the run early before the task, and does not do it", async () => {
+    it("ends the run early before the task, without executing the task", async () => {
       const { output, done, asked } = await parts({ before: Review.required() }, row).run(
         ReviewDecision.exitEarly(),
       );
@@ -161,7 +161,7 @@ for (const row of ROWS) {
       ["decides something unknown", () => ({ type: "APPROVE" })],
     ];
     for (const [what, answer] of broken) {
-      it(`fails the task, before it and after it, with a handler that ${what}`, async () => {
+      it(`fails the task, before and after it, with a handler that ${what}`, async () => {
         for (const review of [required, { before: Review.required() }]) {
           const { output, error, events, done } = await parts(review, row).run(answer);
           const failures = events.filter(

@@ -38,12 +38,12 @@ async function end(ensemble: Ensemble, signal?: AbortSignal): Promise<EnsembleOu
 }
 
 describe("a review whose store has faults", () => {
-  it("ends in time where the store never takes the question", async () => {
+  it("ends in time if the store never accepts the question", async () => {
     const output = await end(reviewed(store({ ask: () => new Promise<never>(() => undefined) })));
     expect(output.exitReason).to.equal("TIMEOUT");
   });
 
-  it("ends in time where the store has lost the deadline", async () => {
+  it("ends in time if the store has lost the deadline", async () => {
     for (const deadline of [undefined, "soon"]) {
       const inbox = reviewInbox();
       const lost = { ask: (request: object) => inbox.ask({ ...request, deadline } as never) };
@@ -52,7 +52,7 @@ describe("a review whose store has faults", () => {
     }
   });
 
-  it("is still answered where the store has lost the deadline", async () => {
+  it("is still answered if the store has lost the deadline", async () => {
     const inbox = reviewInbox();
     inbox.onRequest(({ reviewId }) =>
       setImmediate(() => inbox.resolve(reviewId, ReviewDecision.edit("better"))),
@@ -61,7 +61,7 @@ describe("a review whose store has faults", () => {
     expect((await end(reviewed(store(lost, inbox), 60_000))).raw).to.equal("better");
   });
 
-  it("fails where the store gives no review", async () => {
+  it("fails if the store returns no review", async () => {
     const { error } = await runToEnd({
       tasks: [
         new Task({ description: "Write", handler: () => "draft", review: Review.required() }),
@@ -73,14 +73,14 @@ describe("a review whose store has faults", () => {
     );
   });
 
-  it("is refused where the store lacks a method", () => {
+  it("is refused if the store lacks a method", () => {
     for (const name of ["ask", "pending", "resolve", "waitFor", "onRequest", "isWatched"])
       expect(() => review({ store: store({ [name]: undefined }) }), name).to.throw(ValidationError);
   });
 });
 
-describe("a run that ends while its question is being kept", () => {
-  it("leaves no review that waits", async () => {
+describe("a run that ends while its review is being stored", () => {
+  it("leaves no open review", async () => {
     const inbox = reviewInbox();
     const controller = new AbortController();
     const asked: string[] = [];
@@ -95,7 +95,7 @@ describe("a run that ends while its question is being kept", () => {
     expect(late.outcome).to.equal("over");
   });
 
-  it("leaves none that the store keeps later, either", async () => {
+  it("leaves no review that the store adds later", async () => {
     const inbox = reviewInbox();
     const controller = new AbortController();
     let keep = (): void => undefined;

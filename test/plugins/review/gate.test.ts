@@ -119,7 +119,7 @@ describe("the review gate", () => {
     expect(of(events, "review_resolved")[0]).to.include({ decision: "CONTINUE", timedOut: true });
   });
 
-  it("waits without end with 0, and for longer than a timer can with more than that", async () => {
+  it("waits forever with 0, and longer than the maximum of a timer with a larger value", async () => {
     for (const timeoutMs of [0, 10_000_000_000]) {
       const { output } = await ask({ tasks: [required({ review: Review.of({ timeoutMs }) })] }, [
         () => pause(30).then(() => CONTINUE),
@@ -141,7 +141,7 @@ describe("the review gate", () => {
     await pause(20); // an unhandled rejection would end the process
   });
 
-  it("ends with the run: the signal is aborted, the question is over, nothing is left behind", async () => {
+  it("ends with the run: the signal is aborted, the question is over, and no listener remains", async () => {
     const controller = new AbortController();
     await pause(); // mocha starts a timer of its own
     const before = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
@@ -247,7 +247,7 @@ describe("a review that no reviewer can answer", () => {
       expect(unavailable?.message).to.match(/^Task 'Write' .*, but no reviewer can answer it$/);
     });
 
-  it("fails the last task only where the policy asks about no other", async () => {
+  it("fails the last task only if the policy requests no other review", async () => {
     const { error, output } = await runToEnd({
       tasks: [echo("a"), echo("b")],
       workflow: "SEQUENTIAL",
@@ -263,7 +263,7 @@ describe("a review that no reviewer can answer", () => {
     expect(output.exitReason).to.equal("COMPLETED");
   });
 
-  it("fails a task with a tool that needs approval at every call, before anything is spent", async () => {
+  it("fails a task with a tool that requires approval at every call, before any cost arises", async () => {
     const model = new ScriptedModel(["done"]);
     const send = tool({
       name: "send",
@@ -315,8 +315,8 @@ describe("a review that no reviewer can answer", () => {
   });
 });
 
-describe("a review that was decided before it is asked again", () => {
-  it("is not waited for, and its deadline is that of the first asking", async () => {
+describe("a review that was decided before it is requested again", () => {
+  it("does not wait, and has the deadline of the first request", async () => {
     const inbox = reviewInbox();
     const past = "2020-01-01T00:00:00.000Z";
     const store = (known: Partial<StoredReview>): ReviewStore => ({
@@ -424,7 +424,7 @@ describe("an edit", () => {
     expect(ReviewError.find(error)?.message).to.match(/^The edit of a review does not fit: /);
   });
 
-  it("is judged by the guardrails again, and a refusal has the task done again where it may be", async () => {
+  it("is judged by the guardrails again, and a refusal repeats the task if retries remain", async () => {
     let done = 0;
     const task = required({
       handler: () => `draft ${++done}`,
@@ -457,7 +457,7 @@ describe("an edit", () => {
     expect(judged).to.equal(1);
   });
 
-  it("is what is committed, and the first text never is", async () => {
+  it("is committed in place of the first text", async () => {
     const committed: string[] = [];
     const memory = tapping("memory", ({ hooks }) =>
       hooks.afterTask.tap(
@@ -473,7 +473,7 @@ describe("an edit", () => {
   });
 });
 
-describe("a task that was answered from elsewhere", () => {
+describe("a task that a tap answered", () => {
   it("is not reviewed again", async () => {
     const cache = tapping("cache", ({ hooks }) =>
       hooks.beforeTask.tap({ name: "cache", lane: "answer" }, () => answer({ raw: "cached" })),
@@ -487,7 +487,7 @@ describe("a task that was answered from elsewhere", () => {
 });
 
 describe("many concurrent reviews", () => {
-  it("wait concurrently, and an early exit of one lets the others finish", async () => {
+  it("wait concurrently, and an early exit of one does not end the others", async () => {
     const handler: ReviewHandler = async ({ taskDescription, signal }) => {
       await pause(taskDescription === "0" ? 5 : 20);
       return signal.aborted || taskDescription !== "0" ? CONTINUE : ReviewDecision.exitEarly();

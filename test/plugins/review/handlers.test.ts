@@ -54,7 +54,7 @@ describe("ReviewHandler.autoApproveWithDelay", () => {
     expect(ReviewDecision.exitEarly({ timedOut: undefined }).timedOut).to.equal(false);
   });
 
-  it("refuses what is no delay", () => {
+  it("refuses an invalid delay", () => {
     const message = (delay: unknown): string => {
       try {
         ReviewHandler.autoApproveWithDelay(delay as number);
@@ -75,7 +75,7 @@ describe("ReviewHandler.autoApproveWithDelay", () => {
 });
 
 describe("reviewInbox", () => {
-  it("keeps waiting reviews, oldest first, until each is answered once", async () => {
+  it("keeps open reviews, oldest first, until each is answered once", async () => {
     const inbox = reviewInbox();
     const told: string[] = [];
     inbox.onRequest(({ taskDescription }) => told.push(taskDescription));
@@ -102,7 +102,7 @@ describe("reviewInbox", () => {
     expect(inbox.pending()).to.deep.equal([]);
   });
 
-  it("refuses an invalid decision, and continues to wait", async () => {
+  it("refuses an invalid decision, and keeps the review open", async () => {
     const inbox = reviewInbox();
     await using ensemble = new Ensemble({
       tasks: [task("a")],
@@ -144,7 +144,7 @@ describe("reviewInbox", () => {
     expect(inbox.pending()).to.deep.equal([]);
   });
 
-  it("calls its listeners, survives their failures, and stops on removal", async () => {
+  it("calls its listeners, also if one throws, and stops after their removal", async () => {
     const inbox = reviewInbox();
     const warned: string[] = [];
     const onWarning = ({ message }: Error): unknown => warned.push(message);
@@ -172,7 +172,7 @@ describe("reviewInbox", () => {
     expect(() => inbox.onRequest(undefined as never)).to.throw(ValidationError);
   });
 
-  it("refuses a second question of the same id while the first waits: an answer must not reach the wrong run", async () => {
+  it("refuses a second question with the id of an open one: an answer must reach the correct run", async () => {
     const inbox = reviewInbox();
     await using ensemble = new Ensemble({
       tasks: [task("a")],

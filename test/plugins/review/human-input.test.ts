@@ -56,7 +56,7 @@ describe("humanInputTool", () => {
     );
   });
 
-  it("ends the run on the request of the person", async () => {
+  it("ends the run on the request of the reviewer", async () => {
     const { output, error } = await question([ReviewDecision.exitEarly()]);
     expect([output.exitReason, error, output.metrics.llmCallCount]).to.deep.equal([
       "USER_EXIT_EARLY",
@@ -65,7 +65,7 @@ describe("humanInputTool", () => {
     ]);
   });
 
-  it("reports a missing person to the model", async () => {
+  it("reports a missing reviewer to the model", async () => {
     const { told, events } = await question([]);
     const warnings = events.flatMap((event) =>
       event.type === "run_warning" ? [event.message] : [],
@@ -76,7 +76,7 @@ describe("humanInputTool", () => {
     ]);
   });
 
-  it("applies its own time limit and its reaction to it", async () => {
+  it("applies its own time limit and the configured effect", async () => {
     expect((await question([silent], humanInputTool({ timeoutMs: 10 }))).told).to.equal(
       "Understood. Please continue.",
     );
@@ -94,7 +94,7 @@ describe("humanInputTool", () => {
     ]);
   });
 
-  it("is not cut short by the time limit for tools", async () => {
+  it("is not limited by the time limit for tools", async () => {
     const late: Answer = () =>
       new Promise((resolve) => setTimeout(() => resolve(ReviewDecision.edit("Blue")), 40));
     expect((await question([late], undefined, { toolTimeoutMs: 10 })).told).to.equal("Blue");
@@ -115,7 +115,7 @@ describe("humanInputTool", () => {
       );
   });
 
-  it("asks two questions of one call, as a composed tool does, under two ids", async () => {
+  it("requests two reviews of one call, as a composed tool does, under two ids", async () => {
     const human = humanInputTool();
     const twice = tool({
       name: "twice",
@@ -181,7 +181,7 @@ describe("humanInputTool", () => {
     );
   });
 
-  it("words its answers by the prompt texts", async () => {
+  it("takes its answers from the prompt texts", async () => {
     expect(
       (
         await question([ReviewDecision.continue()], undefined, {

@@ -56,7 +56,7 @@ const textsOf = async (
   (await shown((o) => new Ensemble({ ...options, ...o }), ...answers)).texts;
 
 describe("reviewPolicy AFTER_LAST_TASK", () => {
-  it("asks about the last task of a sequence, and its edit is the run's result", async () => {
+  it("reviews the last task of a sequence, and its edit is the run's result", async () => {
     const { texts, output } = await shown(
       (o) => new Ensemble({ tasks: [said("a"), said("b")], ...o }),
       ReviewDecision.edit("c"),
@@ -65,13 +65,13 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     expect([output.raw, output.exitReason]).to.deep.equal(["c", "COMPLETED"]);
   });
 
-  it("leaves a last task alone that is to be skipped, and asks no other in its place", async () => {
+  it("does not review a last task with skipped review, and no other in its place", async () => {
     expect(
       await textsOf({ tasks: [said("a"), said("b", { review: Review.skip() })] }),
     ).to.deep.equal([]);
   });
 
-  it("asks once about a last task that requires a review itself, with that review's words", async () => {
+  it("reviews a last task that itself requires a review once, with that review's prompt", async () => {
     expect(
       await textsOf({
         tasks: [
@@ -82,7 +82,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     ).to.deep.equal(["a", "b"]);
   });
 
-  it("asks about the last iteration of the last loop behind the tasks of a sequence or a graph of dependencies", async () => {
+  it("reviews the last iteration of the last loop after the tasks of a sequence or a graph of dependencies", async () => {
     for (const workflow of ["SEQUENTIAL", "PARALLEL"]) {
       let n = 0;
       const counted = new Task({
@@ -100,12 +100,12 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     }
   });
 
-  it("asks about the join of a parallel run, and not about its inputs", async () => {
+  it("reviews the join of a parallel run, and not its inputs", async () => {
     const [a, b] = [after("a", 1), after("b", 5)];
     expect(await textsOf({ tasks: [a, b, after("join", 1, [a, b])] })).to.deep.equal(["join"]);
   });
 
-  it("asks about whichever of several independent ends is done last", async () => {
+  it("reviews the last finished of several independent ends", async () => {
     expect(
       await textsOf({
         tasks: [after("slow", 40), after("quick", 1), said("now")],
@@ -114,7 +114,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     ).to.deep.equal(["slow"]);
   });
 
-  it("asks exactly once in any graph of dependencies, about the task that is done last", async () => {
+  it("reviews exactly one task in any graph of dependencies: the last finished one", async () => {
     const graphs = fc.array(
       fc.record({
         delay: fc.constantFrom(undefined, 0, 1, 3),
@@ -150,14 +150,14 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     );
   });
 
-  it("does not ask in a parallel run that has failed", async () => {
+  it("does not review a failed parallel run", async () => {
     const tasks = [failing("broken"), after("good", 5)];
     expect(
       await textsOf({ tasks, workflow: "PARALLEL", parallelErrorStrategy: "CONTINUE_ON_ERROR" }),
     ).to.deep.equal([]);
   });
 
-  it("asks about the last task of the last phase, also of parallel phases", async () => {
+  it("reviews the last task of the last phase, also of parallel phases", async () => {
     const one = new Phase({ name: "one", tasks: [said("a"), said("b")] });
     expect(
       await textsOf({
@@ -175,7 +175,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     expect(await textsOf({ phases: both })).to.have.length(1);
   });
 
-  it("asks at each attempt of a last phase that has its own review", async () => {
+  it("reviews each attempt of a last phase that has its own review", async () => {
     let n = 0;
     const draft = new Task({ name: "draft", description: "draft", handler: () => `draft ${++n}` });
     const judge = said("judge", { handler: () => (n < 2 ? "RETRY: more" : "APPROVE") });
@@ -188,7 +188,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     ).to.deep.equal(["draft 1", "draft 2"]);
   });
 
-  it("asks about an earlier phase that is done again only in the end", async () => {
+  it("reviews a repeated earlier phase only at the end", async () => {
     let n = 0;
     const source = new Phase({
       name: "source",
@@ -206,7 +206,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     expect(await textsOf({ phases: [source, report] })).to.deep.equal(["report 1", "report 2"]);
   });
 
-  it("asks about the iteration with which a loop ends, and evaluates `until` once", async () => {
+  it("reviews the iteration with which a loop ends, and evaluates `until` once", async () => {
     let n = 0;
     const judged: string[] = [];
     const count = new Task({ name: "count", description: "count", handler: () => `${++n}` });
@@ -226,7 +226,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     expect(judged).to.deep.equal(["1:1:1", "2:2:2", "3:3:3"]);
   });
 
-  it("continues a loop whose end an edit has undone, and asks again at the end", async () => {
+  it("continues a loop if an edit invalidates its end, and reviews again at the end", async () => {
     let n = 0;
     const count = new Task({ name: "count", description: "count", handler: () => `${++n}` });
     const loop = new Loop({
@@ -243,7 +243,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     expect(output.raw).to.equal("3");
   });
 
-  it("does not ask for a loop that fails at its limit, or whose `until` throws", async () => {
+  it("does not review a loop that fails at its limit, or whose `until` throws", async () => {
     expect(
       await textsOf({
         loops: [
@@ -271,7 +271,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     ]);
   });
 
-  it("asks about the step with which a graph ends, by its edges or its limit, and evaluates an edge once", async () => {
+  it("reviews the step with which a graph ends, by its edges or its limit, and evaluates an edge once", async () => {
     let n = 0;
     const judged: number[] = [];
     const graph = (maxSteps: number): Graph =>
@@ -295,7 +295,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     expect(await textsOf({ graph: graph(2) })).to.deep.equal(["12"]);
   });
 
-  it("asks about a manager's final answer, and not about its workers'", async () => {
+  it("reviews a manager's final answer, and not its workers'", async () => {
     const agent = new Agent({
       role: "Worker",
       goal: "Do it",
@@ -325,7 +325,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     expect([texts, output.raw]).to.deep.equal([["managed"], "signed"]);
   });
 
-  it("asks about the final reduce of a map-reduce, or the direct task", async () => {
+  it("reviews the final reduce of a map-reduce, or the direct task", async () => {
     const make = (
       o: EnsembleOptions & {
         readonly chunkSize?: number;
@@ -359,7 +359,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
     ).to.deep.equal(["direct"]);
   });
 
-  it("asks about the last task of the list, unless a plugin's workflow names another", async () => {
+  it("reviews the last task of the list, unless a plugin's workflow names another", async () => {
     const workflow = (say: boolean): WorkflowExecutor => ({
       name: "TWICE",
       async execute(plan, run) {
@@ -385,7 +385,7 @@ describe("reviewPolicy AFTER_LAST_TASK", () => {
 });
 
 describe("reviewPolicy AFTER_EVERY_TASK", () => {
-  it("asks about every task except skipped ones; NEVER does not ask", async () => {
+  it("reviews every task except skipped ones, while NEVER reviews none", async () => {
     const tasks = [said("a"), said("b", { review: Review.skip() }), said("c")];
     const { handler, asked } = person(ReviewDecision.continue());
     for (const reviewPolicy of ["NEVER", "AFTER_EVERY_TASK"] as const) {

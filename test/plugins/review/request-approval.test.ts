@@ -26,7 +26,7 @@ const asking = (question: object, seen: Decision[]): Task =>
   });
 
 describe("requestApproval of a tool's context", () => {
-  it("passes everything on, and gives the decision to the tool", async () => {
+  it("passes all fields on, and returns the decision to the tool", async () => {
     const seen: Decision[] = [];
     const { handler, asked } = person(ReviewDecision.exitEarly());
     const question = {
@@ -42,7 +42,7 @@ describe("requestApproval of a tool's context", () => {
     expect([seen[0]?.type, output.exitReason]).to.deep.equal(["EXIT_EARLY", "COMPLETED"]);
   });
 
-  it("does not take a default of CONTINUE for a yes", async () => {
+  it("does not treat a default of CONTINUE as approval", async () => {
     const seen: Decision[] = [];
     const never = (): Promise<Decision> => new Promise(() => undefined);
     await runToEnd({

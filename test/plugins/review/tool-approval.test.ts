@@ -67,7 +67,7 @@ const binding = (name: string, needsApproval: ApprovalPolicy["needsApproval"]): 
 const file = { path: "a.txt", content: "text" };
 
 describe("the approval of tool calls", () => {
-  it("asks before the call, which is made when the person continues", async () => {
+  it("requests approval before the call, which is made after the approval", async () => {
     const { tool: write, written } = writer();
     const { asked, told } = await call(write, file, [CONTINUE]);
     expect(asked[0]).to.include({
@@ -93,7 +93,7 @@ describe("the approval of tool calls", () => {
     ]);
   });
 
-  it("uses the tool's own words", async () => {
+  it("uses the tool's own prompt", async () => {
     const { tool: write } = writer({
       approvalDescription: ({ path }) => `Write to file: ${path}`,
       approvalRejection: ({ path }) => `File write rejected by reviewer: ${path}`,
@@ -105,7 +105,7 @@ describe("the approval of tool calls", () => {
     ]);
   });
 
-  it("shows the start and the end of a long text with its length, and passes on the whole input", async () => {
+  it("shows the start and the end of a long text with its length, and passes on the complete input", async () => {
     const content = `start ${"x".repeat(1000)} end`;
     const { asked } = await call(writer().tool, { path: "a", content }, [CONTINUE]);
     const [request] = asked;
@@ -142,7 +142,7 @@ describe("the approval of tool calls", () => {
     );
   });
 
-  it("reports where a part of the input has no JSON form", async () => {
+  it("reports the parts of the input without a JSON form", async () => {
     const schema = z
       .object({ path: z.string(), content: z.string() })
       .transform(({ path, content }) => ({ path, content: new Map([["text", content]]) }));
@@ -236,7 +236,7 @@ describe("the approval of tool calls", () => {
     });
   }
 
-  it("asks again about an edit that the tool would not take, and fails the task in the end", async () => {
+  it("requests approval again for an edit that the tool would refuse, and finally fails the task", async () => {
     const { tool: write, written } = writer();
     const { asked } = await call(write, file, [
       ReviewDecision.edit('{"path":1}'),
@@ -272,7 +272,7 @@ describe("the approval of tool calls", () => {
     expect(seen).to.deep.equal([{ path: "b", mode: "w" }]);
   });
 
-  it("refuses a call whose arguments were changed behind the person's back", async () => {
+  it("refuses a call whose arguments were changed after the approval", async () => {
     for (const answer of [CONTINUE, ReviewDecision.edit("edited")]) {
       const { tool: write, written } = writer();
       const late = tapping("late", ({ hooks }) =>
@@ -289,7 +289,7 @@ describe("the approval of tool calls", () => {
     }
   });
 
-  it("shows the person the arguments as changed by earlier taps", async () => {
+  it("shows the arguments as changed by earlier taps", async () => {
     const { tool: write, written } = writer();
     const early = tapping("early", ({ hooks }) =>
       hooks.beforeToolCall.tap({ name: "early", lane: "transform" }, () => ({
@@ -326,7 +326,7 @@ describe("the approval of tool calls", () => {
     expect(written).to.deep.equal([]);
   });
 
-  it("fails the task with a handler that throws or answers nonsense, and makes no call", async () => {
+  it("fails the task with a handler that throws or returns an invalid decision, and makes no call", async () => {
     for (const answer of [() => Promise.reject(new Error("gone")), () => "yes"]) {
       const { tool: write, written } = writer();
       const { error } = await call(write, file, [answer]);
@@ -354,7 +354,7 @@ describe("the approval of tool calls", () => {
     );
   });
 
-  it("asks two questions for two calls with the same id", async () => {
+  it("requests approval separately for two calls with the same id", async () => {
     const { tool: write } = writer();
     const { handler, asked } = person(CONTINUE);
     const same = { id: "call_0", name: "write", arguments: file };
@@ -367,7 +367,7 @@ describe("the approval of tool calls", () => {
   describe("by policy", () => {
     const plain = (): ReturnType<typeof writer> => writer({ requireApproval: undefined });
 
-    it("asks if one policy requires it, and shows the reason", async () => {
+    it("requests approval if one policy requires it, and shows the reason", async () => {
       const policies = [
         binding("never", () => false),
         binding("sure", async () => "It leaves the house."),
@@ -388,7 +388,7 @@ describe("the approval of tool calls", () => {
       expect([asked.length, written, seen]).to.deep.equal([0, [file], [file, "Clerk"]]);
     });
 
-    it("is not asked about a call whose tool already requires approval", async () => {
+    it("does not judge a call whose tool already requires approval", async () => {
       let asked = 0;
       await call(writer().tool, file, [CONTINUE], {
         plugins: [binding("count", () => ++asked > 0)],
@@ -396,7 +396,7 @@ describe("the approval of tool calls", () => {
       expect(asked).to.equal(0);
     });
 
-    it("closes the gate when it throws, rejects or returns nothing", async () => {
+    it("requires approval if it throws, rejects or returns nothing", async () => {
       for (const broken of [
         () => {
           throw new Error("odd");
@@ -418,7 +418,7 @@ describe("the approval of tool calls", () => {
       expect(asked).to.have.length(1);
     });
 
-    it("fails the task if approval is required and no reviewer can give it", async () => {
+    it("fails the task if approval is required and no reviewer can approve", async () => {
       const { error } = await call(plain().tool, file, [], {
         plugins: [binding("sure", () => true)],
       });
@@ -426,7 +426,7 @@ describe("the approval of tool calls", () => {
     });
   });
 
-  it("words its refusals by the prompt texts", async () => {
+  it("takes its refusals from the prompt texts", async () => {
     const { told } = await call(writer().tool, file, [EXIT], {
       prompts: { "review.rejected": "Nein: {tool}" },
     });

@@ -10,7 +10,7 @@ describe("the levels of steps", () => {
     { id: "d", after: ["b", "c"] },
   ];
 
-  it("are one higher than those of the steps they wait for; unknown steps count as finished", () => {
+  it("are one higher than those of their dependencies; unknown steps count as finished", () => {
     const levels = levelsOf(steps);
     expect([...levels]).to.deep.equal([
       ["a", 0],
@@ -22,7 +22,7 @@ describe("the levels of steps", () => {
     expect(criticalPathOf([], new Map())).to.deep.equal([]);
   });
 
-  it("are refused where steps wait for each other", () => {
+  it("are refused if steps wait for each other", () => {
     const circle = [
       { id: "a", after: ["b"] },
       { id: "b", after: ["a"] },

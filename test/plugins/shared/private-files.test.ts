@@ -74,7 +74,7 @@ describe("files that may hold prompts", () => {
   afterEach(() => process.umask(mask));
 
   for (const [name, { files, write }] of Object.entries(WRITERS)) {
-    it(`are made for their owner alone, with their folders: ${name}`, async () => {
+    it(`are created for their owner only, with their folders: ${name}`, async () => {
       const folder = join(root, "deep", "er");
       await write(folder);
       expect(await readdir(folder)).to.have.members(files);
@@ -91,7 +91,7 @@ describe("files that may hold prompts", () => {
       for (const file of files) expect(await modeOf(join(folder, file)), file).to.equal(0o600);
     });
 
-    it(`write through no symbolic link to a file of another kind, nor to none: ${name}`, async () => {
+    it(`do not follow a symbolic link to a file of another kind, nor a broken link: ${name}`, async () => {
       const victim = join(root, "victim");
       await writeFile(victim, "keep");
       for (const [folder, target] of [

@@ -6,7 +6,7 @@ import { ScriptedModel } from "../../../src/plugins/testing/index.js";
 
 const KEY = "sk-live-3f9a7c51e2d84b60";
 
-describe("the events that observers show elsewhere", () => {
+describe("events in other outputs", () => {
   const costConfiguration = (): never => {
     throw new Error(`no prices with ${KEY}`);
   };
@@ -20,7 +20,7 @@ describe("the events that observers show elsewhere", () => {
     await ensemble.run();
   };
 
-  it("is redacted by the redactor of the event's run, which comes with it; the events are unchanged", async () => {
+  it("are redacted by the redactor of the event's run, without a change of the events", async () => {
     const seen: EnsembleEvent[] = [];
     const shown: EnsembleEvent[] = [];
     const watch = ({ events }: { readonly events: EventStream }): void =>
@@ -43,7 +43,7 @@ describe("the events that observers show elsewhere", () => {
     expect(shown.map(({ type }) => type)).to.deep.equal(seen.map(({ type }) => type));
   });
 
-  it("applies to warnings without a listener", async () => {
+  it("include warnings without a listener", async () => {
     const warnings: string[] = [];
     const onWarning = ({ message }: Error): void => void warnings.push(message);
     process.on("warning", onWarning);

@@ -40,7 +40,7 @@ describe("a stored error", () => {
     expect((found.cause as Error).name).to.equal("TypeError");
   });
 
-  it("is restored with the limit that was waited for, and the time that was allowed", () => {
+  it("is restored with its limit, and with the time that was allowed", () => {
     const limit = RateLimit.of(3, 1_000).with({ tokens: 50, waitTimeoutMs: 20 });
     const late = restored(new RateLimitTimeoutError(limit, 20));
     expect(RateLimitTimeoutError.isInstance(late)).to.equal(true);
@@ -51,7 +51,7 @@ describe("a stored error", () => {
     expect(restored(slow)).to.include({ message: slow.message, timeoutMs: 250 });
   });
 
-  it("is restored as its class where a workflow checks the class", () => {
+  it("is restored as its class if a workflow checks the class", () => {
     const wrong = restored(new ToolConfigurationError("no key", { hint: "Set it." }));
     expect(ToolConfigurationError.isInstance(wrong)).to.equal(true);
     expect(wrong).to.include({ message: "no key", hint: "Set it." });

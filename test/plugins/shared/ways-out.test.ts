@@ -59,7 +59,7 @@ function expectClean(shown: string, what: string): void {
 describe("a configured key and a key of the environment, at every output of the process", () => {
   beforeEach(() => setEnvironment({ ACME_API_KEY: ENVIRONMENT }));
 
-  it("stay out of console, logs, spans and exports", async () => {
+  it("do not appear in console, logs, spans and exports", async () => {
     const folder = temporaryFolder();
     const printed: string[] = [];
     const logged: unknown[] = [];
@@ -92,7 +92,7 @@ describe("a configured key and a key of the environment, at every output of the 
       expectClean(text, what);
   });
 
-  it("are not in the command line's output of a run", async () => {
+  it("do not appear in the command line's output of a run", async () => {
     await using ensemble = new Ensemble({ model: failing(), tasks: [task] });
     const handle = ensemble.stream({}, { throwOnError: false });
     const progress: string[] = [];
@@ -113,7 +113,7 @@ describe("a configured key and a key of the environment, at every output of the 
     expectClean(errorText(early, new OutputTerminal(false)), "error before the run");
   });
 
-  it("stay out of failures that clients of an MCP server receive", async () => {
+  it("do not appear in failures that clients of an MCP server receive", async () => {
     await using server = mcpServer({ model: failing(), tasks: [task], tools: [leak] });
     const [near, far] = InMemoryTransport.createLinkedPair();
     void server.serve(near);
@@ -129,7 +129,7 @@ describe("a configured key and a key of the environment, at every output of the 
     }
   });
 
-  it("of a joining run are known to both runs", async () => {
+  it("of a joining run are redacted in both runs", async () => {
     await using inner = new Ensemble({ model: failing(), tasks: [task] });
     const outer = new Ensemble({
       tasks: [
@@ -207,7 +207,7 @@ describe("redacted()", () => {
     expect(JSON.stringify(event)).to.not.include("redactor");
   });
 
-  it("needs no property of an event, which is equal to its copy", async () => {
+  it("requires no property of an event, which equals its copy", async () => {
     const [event] = await eventsOf();
     expect(Reflect.ownKeys(event ?? {})).to.deep.equal(Object.keys(event ?? {}));
     deepStrictEqual(event, { ...event });

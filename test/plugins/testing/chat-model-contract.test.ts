@@ -57,9 +57,9 @@ describe("chatModelContract()", () => {
   const create: ChatModelContractOptions["create"] = () =>
     Promise.resolve({ model: stubborn, lastRequest: () => ({}), close: () => Promise.resolve() });
 
-  it("fails a model that does nothing right, in every test but that for missing usage", async () => {
+  it("fails a completely wrong model in every test except missing usage", async () => {
     expect(await passing(collectTests({ create }))).to.deep.equal([
-      "leaves out the usage when none was reported",
+      "omits the usage if none was reported",
     ]);
   });
 
@@ -81,7 +81,7 @@ describe("chatModelContract()", () => {
     );
   });
 
-  it("refuses options that it would ignore", () => {
+  it("refuses options that have no effect", () => {
     const options = { create, supports: { stream: false } } as ChatModelContractOptions;
     expect(() => collectTests(options)).to.throw(ValidationError, "streaming");
   });

@@ -106,7 +106,7 @@ describe("the contract suites", () => {
     execute,
   });
 
-  it("find a workflow that does not wait, loses the context, invents results or ignores the end", async () => {
+  it("detect a workflow that does not wait, loses the context, invents results or ignores the end", async () => {
     const forgetful = workflow(async (plan, run) => {
       void Promise.allSettled(plan.tasks.map(({ id }) => run.runTask(id)));
       return { raw: "made up", taskOutputs: [{ raw: "made up" } as never] };
@@ -114,21 +114,21 @@ describe("the contract suites", () => {
     expect(
       await failuresOf(() => workflowContract("forgetful", { create: () => forgetful })),
     ).to.include.members([
-      "accepts the plan, and leaves it as it is",
-      "waits for everything it has started",
+      "accepts the plan, and leaves it unchanged",
+      "waits for all started work",
       "starts no task before the tasks in its context are done",
-      "rejects with an error of the framework when every task fails, and waits for what is in flight",
-      "lets an early exit through",
+      "rejects with an error of the framework when every task fails, and waits for work in flight",
+      "rejects with the signal of an early exit",
     ]);
     const changing = workflow(
       async (plan) => ((plan.tasks as unknown[]).pop(), { raw: "", taskOutputs: [] }),
     );
     expect(
       await failuresOf(() => workflowContract("changing", { create: () => changing })),
-    ).to.include("accepts the plan, and leaves it as it is");
+    ).to.include("accepts the plan, and leaves it unchanged");
   });
 
-  it("find an executor that calls the model past its scope, returns nonsense or hides failures", async () => {
+  it("detect an executor that calls the model directly, returns invalid results or hides failures", async () => {
     const sly = executor(async (_call, scope) => ({
       raw: (await scope.model.chat({ messages: [] })).message.content,
       toolCallCount: 0,
@@ -144,8 +144,8 @@ describe("the contract suites", () => {
         taskExecutorContract("wrong", { create: () => wrong, task: Task.of("x") }),
       ),
     ).to.include.members([
-      "does a task, and leaves its call as it is",
-      "rejects when the work fails, and tells why",
+      "executes a task, and leaves its call unchanged",
+      "rejects with the cause when the work fails",
     ]);
     const ruthless = executor(
       async (call, scope) => (
@@ -157,10 +157,10 @@ describe("the contract suites", () => {
       await failuresOf(() =>
         taskExecutorContract("ruthless", { create: () => ruthless, task: Task.of("x") }),
       ),
-    ).to.deep.equal(["rejects when the work fails, and tells why"]);
+    ).to.deep.equal(["rejects with the cause when the work fails"]);
   });
 
-  it("find an exporter that changes traces or loses them", async () => {
+  it("detect an exporter that changes traces or loses them", async () => {
     const losing = (): { exporter: () => void; exported: () => string[] } => ({
       exporter: () => undefined,
       exported: () => [],
@@ -212,15 +212,15 @@ describe("the contract suites", () => {
       ),
     ).to.have.members([
       "has a name that models may write, and a description",
-      "tells the model what each parameter is for",
+      "describes each parameter to the model",
       "accepts the valid inputs and refuses the others before it runs",
-      "succeeds with the valid inputs, and leaves them as they are",
+      "succeeds with the valid inputs, and leaves them unchanged",
       "runs several calls at once on one object",
       "answers absurd input with a result or an error of the framework",
     ]);
   });
 
-  it("refuse options that are not read", () => {
+  it("refuse unknown options", () => {
     expect(() => workflowContract("x", { creates: () => undefined } as never)).to.throw(
       "Did you mean 'create'",
     );

@@ -68,23 +68,23 @@ function consumer(
 let count = 0;
 const FAULTS: Readonly<Record<string, () => IngressUnderTest>> = {
   "has a name, and routes or a way to open it": () => consumer(sound, { name: "a name" }),
-  "submits a message whole, with an id": () =>
+  "submits the complete message with an id": () =>
     consumer((message, port) => sound({ ...message, text: message.text.toUpperCase() }, port)),
-  "gives a message that comes again the same id and content": () =>
+  "submits a repeated message with the same id and content": () =>
     consumer((message, port) => sound({ ...message, id: `${message.id}-${++count}` }, port)),
-  "gives other messages other ids, also with the same content": () =>
+  "submits different messages with different ids, also with the same content": () =>
     consumer((message, port) => sound({ ...message, id: message.text }, port)),
-  "asks the sender to send again later while nothing can be accepted": () =>
+  "asks the sender to repeat a message later if the message can't be accepted now": () =>
     consumer(async (message, port) => {
       const answer = await sound(message, port);
       return answer === "later" ? "refused" : answer;
     }),
-  "refuses a message that would be refused again": () =>
+  "refuses permanently a message that would always fail": () =>
     consumer(async (message, port) => {
       const answer = await sound(message, port);
       return answer === "refused" ? "later" : answer;
     }),
-  "goes on after a message that was refused": () => {
+  "accepts messages after a refused message": () => {
     let isBroken = false;
     return consumer(async (message, port) => {
       const answer = isBroken ? "refused" : await sound(message, port);
@@ -92,7 +92,7 @@ const FAULTS: Readonly<Record<string, () => IngressUnderTest>> = {
       return answer;
     });
   },
-  "accepts nothing after its end, and ends twice": () =>
+  "accepts nothing after its end, and can be ended twice": () =>
     consumer(
       async (message, port) => {
         void sound(message, port); // acknowledges before the request is submitted
@@ -116,7 +116,7 @@ describe("ingressContract", () => {
   });
 
   for (const [title, fault] of Object.entries(FAULTS))
-    it(`fails where an ingress does not do this: ${title}`, async () => {
+    it(`fails an ingress without this behaviour: ${title}`, async () => {
       expect(await failuresOf(suite(fault), title)).to.deep.equal([title]);
     });
 

@@ -61,11 +61,11 @@ const later = (entry: JournalEntry): JournalEntry => JSON.parse(JSON.stringify(e
 /** Breaches, each with a test that must find it. */
 const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
   "entries that get lost with their claim": [
-    "hands out a run again after each end, as it was kept, and with all entries",
+    "returns a run unchanged and with all entries to the next claim, for each status",
     (sound) => ({ claim: async (o) => ({ ...(await sound.claim(o)), entries: [] }) }),
   ],
   "entries in another order": [
-    "keeps the order of entries that are written at once",
+    "keeps the order of concurrent writes",
     reading((entries) => [...entries].reverse()),
   ],
   "entries under new keys": [
@@ -76,15 +76,15 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     },
   ],
   "intents that stay": [
-    "replaces the start of a call by its end, and nothing afterwards",
+    "replaces the intent of a call by its result, and ignores later entries",
     writing((entry) => (entry.kind === "intent" ? { ...entry, kind: "step" } : entry)),
   ],
   "tasks that are not done again": [
-    "removes the earlier entries of a task that is done again",
+    "removes the earlier entries of a repeated task",
     writing((entry) => (entry.kind === "redo" ? { ...entry, kind: "step" } : entry)),
   ],
   "calls of unfinished tasks that are left out": [
-    "hands out all that is needed when it leaves out what finished tasks cover",
+    "returns all necessary entries if it omits those covered by finished tasks",
     reading((entries) => entries.filter(({ kind }) => kind !== "call")),
   ],
   "texts that are cut": [
@@ -92,15 +92,15 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     writing((entry) => typeof entry.value === "string" ? { ...entry, value: entry.value.slice(0, 1_000_000) } : entry), // prettier-ignore
   ],
   "texts that are made well-formed": [
-    "keeps odd texts as keys, tasks and values",
+    "keeps unusual texts as keys, tasks and values",
     writing((entry) => JSON.parse(Buffer.from(JSON.stringify(entry).replace(/\\ud83d/g, "?")).toString()) as never), // prettier-ignore
   ],
   "keys that lead to prototypes": [
-    "keeps keys that lead to what all objects share as data",
+    "keeps keys such as __proto__ as data",
     writing((entry) => JSON.parse(JSON.stringify(entry), (key, value: unknown) => (key === "__proto__" ? undefined : value)) as never), // prettier-ignore
   ],
   "entries that are read later": [
-    "is not changed by what is done to an entry afterwards",
+    "keeps an entry unchanged when the caller changes it later",
     (sound) => ({
       append: async (claim, entry) => {
         await new Promise(setImmediate);
@@ -123,26 +123,26 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     (sound) => ({ claim: (o) => sound.claim({ ...o, owner: "another" }) }),
   ],
   "claims that ignore their signal": [
-    "ends the wait for a run with the signal, and leaves the run to its holder",
+    "ends the wait for a run at its signal, and leaves the claim to the holder",
     (sound) => ({ claim: (o) => sound.claim({ ...o, signal: new AbortController().signal }) }),
   ],
   "writes of who has lost the claim": [
-    "writes nothing for a claim that was taken over",
+    "refuses writes of a claim that another process has replaced",
     (sound) => ({
       append: (claim, entry) =>
         sound.append(claim, entry).catch(() => sound.create({ ...claim.record, runId: "x" }, [], "x")), // prettier-ignore
     }),
   ],
   "claims that always look held": [
-    "gives up the claim with the end of the execution",
+    "releases the claim at the end of the execution",
     () => ({ renew: async () => ({ state: "held" }) }),
   ],
   "claims that look lost": [
-    "keeps a claim that is renewed longer than its lease",
+    "keeps a claim that is renewed beyond its lease",
     () => ({ renew: async () => ({ state: "lost" }) }),
   ],
   "fruitless executions that are not counted": [
-    "counts executions in a row whose process died and left nothing",
+    "counts consecutive executions whose process died without writing an entry",
     (sound) => ({
       claim: async (o) => {
         const claim = await sound.claim(o);
@@ -151,19 +151,19 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     }),
   ],
   "results that get lost": [
-    "keeps how an execution ended, and no owner",
+    "stores the result of an execution without an owner",
     (sound) => ({ release: (claim, { status }) => sound.release(claim, { status }) }),
   ],
   "cancellations that the holder does not see": [
-    "shows the cancellation of a run to its holder at the next renewal, until it is carried out",
+    "reports a cancellation to the holder at each renewal, until the run is cancelled",
     (sound) => ({ cancel: async (runId) => (await sound.get(runId)) !== undefined }),
   ],
   "cancellations of what has ended": [
-    "has nothing to cancel of a run that is unknown or has ended",
+    "returns false when it cancels an unknown or ended run",
     () => ({ cancel: async () => true }),
   ],
   "cancellations that end with their execution": [
-    "cancels a run whose execution ends without carrying out the cancellation",
+    "cancels a run whose execution ends without handling the cancellation",
     () => {
       const requested = new Map<string, string>();
       return {
@@ -180,11 +180,11 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     (sound) => ({ list: ({ after: _, ...filter } = {}) => sound.list({ ...filter, limit: 1 }) }),
   ],
   "filters that let pass": [
-    "lists the runs that fit, by status, ensemble, tags and time",
+    "lists runs by status, ensemble, tags and time",
     (sound) => ({ list: ({ tags: _, ...filter } = {}) => sound.list(filter) }),
   ],
   "the oldest first": [
-    "lists runs with all that is kept of them, the newest first",
+    "lists runs with all stored fields, the newest first",
     (sound) => ({
       list: async (filter) => {
         const { runs, ...page } = await sound.list(filter);
@@ -193,7 +193,7 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     }),
   ],
   "runs that replace others": [
-    "refuses to keep a new run under an id that is taken",
+    "refuses to create a run with an existing id",
     (sound) => ({ create: (start, entries, why) => sound.create(start, entries, why).catch(() => undefined) }), // prettier-ignore
   ],
   "changes that are not made": [
@@ -201,22 +201,22 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     () => ({ amend: () => Promise.resolve() }),
   ],
   "changes of what is executed": [
-    "adds nothing to a run that is executed, or unknown",
+    "adds nothing to a run in progress or an unknown run",
     (sound) => ({ amend: (runId, entry) => sound.amend(runId, entry).catch(() => undefined) }),
   ],
   "runs that can't be deleted": [
-    "deletes a run with its entries, and the id is that of a new run",
+    "deletes a run with its entries, and accepts the id for a new run",
     (sound) => ({ delete: async (runId) => (await sound.get(runId)) !== undefined }),
   ],
   "a close that closes nothing": [
-    "writes what waits before it is closed, and rejects calls after that",
+    "completes pending writes when it is closed, and then rejects calls",
     () => ({ close: () => Promise.resolve() }),
   ],
 };
 
 describe("journalContract", () => {
   for (const [breach, [expected, breaks]] of Object.entries(BREACHES))
-    it(`finds ${breach}`, async () => {
+    it(`detects ${breach}`, async () => {
       expect(await faultsOf(() => ({}), expected)).to.deep.equal([]);
       expect(await faultsOf(breaks, expected)).to.deep.equal([expected]);
     });

@@ -55,19 +55,19 @@ const violations: Readonly<
     })),
   ],
   "the oldest instead of the latest": [
-    "gives the latest entries, oldest first, for any query",
+    "returns the latest entries, oldest first, for any query",
     broken((s) => ({
       retrieve: async (scope, q, n) => (await s.retrieve(scope, q, Math.max(n, 1_000))).slice(0, n),
     })),
   ],
   "the latest first": [
-    "gives the latest entries, oldest first, for any query",
+    "returns the latest entries, oldest first, for any query",
     broken((s) => ({
       retrieve: async (scope, q, n) => [...(await s.retrieve(scope, q, n))].reverse(),
     })),
   ],
   "one too many": [
-    "gives at most as many entries as were asked for",
+    "returns at most the requested number of entries",
     broken((s) => ({ retrieve: (scope, q, n) => s.retrieve(scope, q, n + 1) })),
   ],
   "times in whole seconds": [
@@ -88,7 +88,7 @@ const violations: Readonly<
     broken((s) => mapped(s, ({ metadata: _, ...e }) => e)),
   ],
   "normalised unicode": [
-    "keeps unicode, line separators, quotes and control characters",
+    "keeps Unicode, line separators, quotes and control characters",
     broken((s) => mapped(s, (e) => ({ ...e, content: e.content.replaceAll("\u2028", "\n") }))),
   ],
   "a limit on texts": [
@@ -96,7 +96,7 @@ const violations: Readonly<
     broken((s) => mapped(s, (e) => ({ ...e, content: e.content.slice(0, 10_000) }))),
   ],
   "results that are not frozen": [
-    "gives back frozen entries, and a Date that is the reader's own",
+    "returns frozen entries, and a new Date for each reader",
     broken((s) => ({ retrieve: async (scope, q, n) => [...(await s.retrieve(scope, q, n))] })),
   ],
   "no eviction": [
@@ -107,7 +107,7 @@ const violations: Readonly<
     })),
   ],
   "the kept entries of a policy that strays": [
-    "changes nothing when a policy throws, or gives back no list of its entries",
+    "changes nothing if a policy throws, or returns anything but a list of its entries",
     broken((s) => ({ evict: (scope, p) => s.evict(scope, { apply: (e) => onlyOwn(p, e) }) })),
   ],
   "no clear": [
@@ -115,7 +115,7 @@ const violations: Readonly<
     broken(() => ({ clear: async (scope) => void checked(scope) })),
   ],
   "no checks": [
-    "rejects what it can't work with, in the words of the contract",
+    "rejects invalid arguments with the messages of the contract",
     broken((s) => ({
       retrieve: (scope, q, n) => s.retrieve(scope || "x", q, Math.max(1, n || 1)),
     })),
@@ -128,7 +128,7 @@ const violations: Readonly<
     })),
   ],
   "conditions that are not looked at": [
-    "writes nothing when the scope has another version",
+    "writes nothing if the scope has another version",
     broken((s) => ({
       storeIf: async (scope, entry) => (
         await s.store(scope, entry),
@@ -141,17 +141,17 @@ const violations: Readonly<
     forgetful,
   ],
   "no locks": [
-    "lets one work at a time hold the lock of a scope, and gives back its result",
+    "allows one holder of the lock of a scope at a time, and returns the holder's result",
     broken(() => ({ withLock: async (_scope, work) => work() })),
   ],
   "one lock for all scopes": [
-    "locks each scope for itself",
+    "locks each scope separately",
     broken((s) => ({
       withLock: (scope, work) => s.withLock(scope.trim() && "all", work, { timeoutMs: 50 }),
     })),
   ],
   "locks without a time limit": [
-    "gives up after the time to wait, and does nothing then",
+    "rejects after the time to wait, and does not execute the work",
     broken((s) => ({
       withLock: (scope, work) => s.withLock(scope, work, { timeoutMs: 200 }).catch(() => work()),
     })),
@@ -192,33 +192,33 @@ function forgetful(): SharedMemoryStore {
 }
 
 describe("memoryStoreContract()", () => {
-  it("passes a sound store", async () => {
+  it("accepts a correct store", async () => {
     expect(await failuresFor(Stores.inMemory, { shared: true })).to.deep.equal([]);
   });
 
   for (const [what, [title, create]] of Object.entries(violations)) {
-    it(`finds ${what}`, async () => {
+    it(`detects ${what}`, async () => {
       expect(await failuresFor(create, { shared: true })).to.include(title);
     });
   }
 
-  it("finds a store that declares that it lasts and does not", async () => {
+  it("detects a store that declares persistence and does not persist", async () => {
     const create = (): { readonly store: MemoryStore; readonly reopen: () => MemoryStore } => ({
       store: Stores.inMemory(),
       reopen: () => Stores.inMemory(),
     });
     expect(await failuresFor(Stores.inMemory, { create, reopens: true })).to.deep.equal([
-      "has everything again after it was closed and opened",
+      "keeps everything after it was closed and opened",
     ]);
   });
 
-  it("finds a store that declares that it finds by meaning and does not", async () => {
+  it("detects a store that declares semantic search and does not search by meaning", async () => {
     expect(await failuresFor(Stores.inMemory, { semantic: true })).to.include(
-      "gives the entry first that the query repeats",
+      "returns the entry that equals the query first",
     );
   });
 
-  it("asks for versions and locks only of those that declare them", async () => {
+  it("tests versions and locks only of stores that declare them", async () => {
     const plain = (): MemoryStore =>
       broken(() => ({
         retrieveVersioned: undefined as never,
@@ -229,13 +229,13 @@ describe("memoryStoreContract()", () => {
     expect((await failuresFor(plain, { shared: true })).length).to.be.greaterThan(10);
   });
 
-  it("uses both objects of a store that several processes may share", async () => {
+  it("uses both objects of a shared store", async () => {
     const create = (): { readonly store: MemoryStore; readonly another: () => MemoryStore } => ({
       store: Stores.inMemory(),
       another: () => Stores.inMemory(),
     });
     expect(await failuresFor(Stores.inMemory, { create, shared: true })).to.include(
-      "lets one of many win who write on the same version",
+      "accepts only one of many concurrent writes with the same version",
     );
   });
 

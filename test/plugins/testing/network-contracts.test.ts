@@ -30,24 +30,24 @@ function storeWith(broken: Broken<ResultStore>, sound = Stores.inMemory()): Resu
 }
 
 const RESULT_FAULTS: Readonly<Record<string, Broken<ResultStore>>> = {
-  "keeps a result whole, with fields that it does not know": (sound) => ({
+  "keeps a complete result, with unknown fields": (sound) => ({
     store: (id, { vendorField: _, ...response }, ttlMs) => sound.store(id, response, ttlMs), // without an unknown field
   }),
-  "is not changed by what is done to a result afterwards": () => {
+  "keeps a result unchanged when the caller changes it later": () => {
     const kept = new Map<string, WorkResponse>();
     return {
       store: async (id, response) => (kept.set(id, response), true),
       retrieve: async (id) => kept.get(id),
     };
   },
-  "keeps the first of four results that are stored at one moment": (sound) => ({
+  "keeps the first of four results that are stored concurrently": (sound) => ({
     store: (...args) => sound.store(...args).then(() => true),
   }),
-  "forgets a result, and then keeps another": () => ({ forget: async () => undefined }),
-  "has no result any more when its time is over": (sound) => ({
+  "forgets a result, and then accepts another": () => ({ forget: async () => undefined }),
+  "removes an expired result": (sound) => ({
     store: (id, response) => sound.store(id, response, LONG_MS),
   }),
-  "keeps 8 MB, any Unicode, and odd names as ids": (sound) => ({
+  "keeps 8 MB, any Unicode, and unusual names as ids": (sound) => ({
     store: (id, response, ttlMs) => {
       const result = response.result?.slice(0, 1 << 20);
       return sound.store(id, { ...response, result }, ttlMs);
@@ -60,7 +60,7 @@ const RESULT_FAULTS: Readonly<Record<string, Broken<ResultStore>>> = {
         callback(response);
       }),
   }),
-  "calls a subscriber at once if there is a result": (sound) => ({
+  "calls a subscriber immediately if there is a result": (sound) => ({
     subscribe: async (id, callback) =>
       (await sound.retrieve(id)) === undefined ? sound.subscribe(id, callback) : () => undefined,
   }),
@@ -72,13 +72,15 @@ const RESULT_FAULTS: Readonly<Record<string, Broken<ResultStore>>> = {
       return leave;
     },
   }),
-  "calls no subscriber that has left, and goes on after one that fails": (sound) => ({
+  "calls no subscriber that has unsubscribed, and calls the next after one that fails": (
+    sound,
+  ) => ({
     subscribe: async (...args) => {
       await sound.subscribe(...args);
       return () => undefined;
     },
   }),
-  "has its results after it was closed": () => ({}), // opens empty
+  "keeps its results after it was closed": () => ({}), // opens empty
 };
 
 function topicsWith(broken: Broken<Topics>): Topics {
@@ -97,19 +99,23 @@ const TOPIC_FAULTS: Readonly<Record<string, Broken<Topics>>> = {
       await sound.publish(topic.slice(0, -1), message);
     },
   }),
-  "delivers nothing to a subscriber that has left, and goes on after one that fails": (sound) => ({
+  "delivers nothing to an unsubscribed listener, and delivers to the next after one that fails": (
+    sound,
+  ) => ({
     subscribe: async (...args) => {
       await sound.subscribe(...args);
       return () => undefined;
     },
   }),
-  "takes names and values of all kinds": (sound) => ({
+  "accepts names and values of all kinds": (sound) => ({
     publish: (topic, message) => sound.publish(topic, message === 0 ? null : message),
   }),
   "publishes to a topic without subscribers": () => ({
     publish: async () => Promise.reject(new Error("no subscriber, on purpose")),
   }),
-  "refuses messages above 4 KiB and without JSON": () => ({ publish: async () => undefined }),
+  "refuses messages above 4 KiB and messages without a JSON form": () => ({
+    publish: async () => undefined,
+  }),
 };
 
 function catalogueWith(broken: Broken<Catalogue>): Catalogue {
@@ -123,7 +129,7 @@ function catalogueWith(broken: Broken<Catalogue>): Catalogue {
 }
 
 const CATALOGUE_FAULTS: Readonly<Record<string, Broken<Catalogue>>> = {
-  "shows each announced instance to each client, whole": (sound) => ({
+  "returns each announced instance completely to each client": (sound) => ({
     announce: ({ url: _, ...entry }, ttlMs) => sound.announce(entry, ttlMs),
   }),
   "replaces an entry that is announced again": (sound) => {
@@ -135,15 +141,15 @@ const CATALOGUE_FAULTS: Readonly<Record<string, Broken<Catalogue>>> = {
       },
     };
   },
-  "removes an instance that is withdrawn, and no other": (sound) => ({
+  "removes only the instance that is withdrawn": (sound) => ({
     withdraw: async (ensemble) => {
       for (const { instance } of await sound.entries()) await sound.withdraw(ensemble, instance);
     },
   }),
-  "removes an entry whose time is over": (sound) => ({
+  "removes an expired entry": (sound) => ({
     announce: (entry) => sound.announce(entry, LONG_MS),
   }),
-  "distinguishes names that look alike when they are joined": (sound) => ({
+  "distinguishes names that are equal when joined": (sound) => ({
     withdraw: async (ensemble, instance) => {
       for (const entry of await sound.entries())
         if (`${entry.ensemble}.${entry.instance}` === `${ensemble}.${instance}`)
@@ -169,10 +175,10 @@ function transportWith(broken: Broken<Transport>): Transport {
 }
 
 const TRANSPORT_FAULTS: Readonly<Record<string, Broken<Transport>>> = {
-  "takes a request to the ensemble, and its result to the caller who waits": (sound) => ({
+  "delivers a request to the ensemble, and its result to the waiting caller": (sound) => ({
     send: ({ inputs: _, ...request }) => sound.send({ ...request, v: 1 } as never), // without inputs
   }),
-  "gives the same result to a caller who sends again or asks later": (sound) => {
+  "returns the same result to a caller that sends again or asks later": (sound) => {
     const asked = new Set<string>();
     return {
       response: async (id, o) => {
@@ -182,20 +188,20 @@ const TRANSPORT_FAULTS: Readonly<Record<string, Broken<Transport>>> = {
       },
     };
   },
-  "has the first of two results": (sound) => ({
+  "keeps the first of two results": (sound) => ({
     deliver: (...args) => sound.deliver(...args).then(() => true),
   }),
-  "ends a wait when its time is over, and at once when its signal aborts": (sound) => ({
+  "ends a wait after its time, and immediately when its signal aborts": (sound) => ({
     response: (id, { signal: _, ...o }) =>
       sound.response(id, { ...o, timeoutMs: Math.min(o.timeoutMs, 2_100) }),
   }),
-  "cancels a request once: the result of its execution is refused": (sound) => ({
+  "cancels a request once, and refuses the result of its execution": (sound) => ({
     cancel: (id, reason) => sound.cancel(id, reason).then(() => true),
   }),
-  "cancels a request that waits, and none that is unknown or done": () => ({
+  "cancels a waiting request, and no unknown or finished request": () => ({
     cancel: async () => true,
   }),
-  "knows no capabilities where no instance runs": () => ({
+  "returns no capabilities if no instance runs": () => ({
     capabilities: async () => [{ name: "x", type: "TASK", description: "x" }],
   }),
 };
@@ -237,13 +243,13 @@ planted("transportContract", TRANSPORT_FAULTS, (broken) =>
 );
 
 describe("the suites of services", () => {
-  it("find a subscription that is left", async () => {
+  it("detect a subscription that does not end", async () => {
     const failed = await failuresOf(
       () =>
         resultStoreContract("under test", {
           create: () => ({ store: Stores.inMemory(), subscriptions: () => 1 }),
         }),
-      "keeps a result whole, with fields that it does not know",
+      "keeps a complete result, with unknown fields",
     );
     expect(failed.length).to.equal(1);
   });

@@ -25,7 +25,7 @@ const token: Ev<"token"> = {
 };
 
 describe("recordingListener()", () => {
-  it("keeps events in order, those without a callback too, and finds them by type", () => {
+  it("keeps events in order, also events without a callback, and finds them by type", () => {
     const listener = recordingListener();
     listener.on?.(warning);
     listener.on?.(token);
@@ -35,11 +35,11 @@ describe("recordingListener()", () => {
     expect(listener.of("task_failed")).to.deep.equal([]);
   });
 
-  it("does not make a run stream", () => {
+  it("does not request a stream", () => {
     expect(recordingListener().onToken).to.equal(undefined);
   });
 
-  it("shares nothing with other listeners", () => {
+  it("shares no data with other listeners", () => {
     const first = recordingListener();
     first.on?.(token);
     expect(recordingListener().events).to.deep.equal([]);

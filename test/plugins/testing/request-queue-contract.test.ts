@@ -51,10 +51,10 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 
 /** By the check that must find it, a fault of a queue. */
 const FAULTS: Readonly<Record<string, Broken>> = {
-  "delivers a request whole and once, with fields that it does not know": accepting(
+  "delivers a complete request once, with unknown fields": accepting(
     ({ vendorField: _, ...request }) => request, // without an unknown field
   ),
-  "is not changed by what is done to a request afterwards": (sound) => {
+  "keeps a request unchanged when the caller changes it later": (sound) => {
     const given = new Map<string, WorkRequest>();
     return {
       enqueue: (queue, request, o) => {
@@ -68,19 +68,19 @@ const FAULTS: Readonly<Record<string, Broken>> = {
       },
     };
   },
-  "accepts an id once, of six clients at one moment and also when it is done": (sound) => ({
+  "accepts an id once, from six concurrent clients and after the request is done": (sound) => ({
     enqueue: async (...args) => {
       const { status } = await sound.enqueue(...args);
       return { status: status === "DUPLICATE" ? "ACCEPTED" : status };
     },
   }),
-  "refuses a known id with other content, also when it is done": (sound) => ({
+  "refuses a known id with different content, also after the request is done": (sound) => ({
     enqueue: (...args) => sound.enqueue(...args).catch(() => ({ status: "DUPLICATE" })),
   }),
-  "keeps queues apart": (sound) => ({
+  "keeps queues separate": (sound) => ({
     enqueue: (_queue, request, o) => sound.enqueue("kitchen", request, o),
   }),
-  "keeps 1 MiB of text, any Unicode, and odd names as ids and fields": accepting((request) => ({
+  "keeps 1 MiB of text, any Unicode, and unusual names as ids and fields": accepting((request) => ({
     ...request,
     context: request.context?.slice(0, 65_536),
   })),
@@ -89,21 +89,21 @@ const FAULTS: Readonly<Record<string, Broken>> = {
     priority: count % 2 === 0 ? "NORMAL" : "HIGH",
   })),
   "delivers higher priorities first": accepting((request) => ({ ...request, priority: "NORMAL" })),
-  "lets LOW be overtaken for three times agingMs at most": () => ({}), // made without agingMs
-  "accepts no more than maxQueued, and keeps nothing of what it refuses": (sound) => ({
+  "delivers a LOW request after at most three times agingMs": () => ({}), // made without agingMs
+  "accepts no more than maxQueued requests, and keeps nothing of a refused request": (sound) => ({
     enqueue: (queue, request) => sound.enqueue(queue, request),
   }),
-  "holds maxQueued exactly under fifty enqueues at one moment": (sound) => ({
+  "accepts exactly maxQueued of fifty concurrent requests": (sound) => ({
     enqueue: async (queue, request, { maxQueued = Infinity } = {}) => {
       const { queued } = await sound.depth(queue);
       await pause(1);
       return queued >= maxQueued ? { status: "FULL" } : sound.enqueue(queue, request);
     },
   }),
-  "ends a wait when its time is over, and at once when its signal aborts": (sound) => ({
+  "ends a wait after its time, and immediately when its signal aborts": (sound) => ({
     dequeue: (queue, { signal: _, ...o }) => sound.dequeue(queue, o),
   }),
-  "delivers nothing to a consumer that has left": (sound) => {
+  "delivers nothing to a consumer whose wait was aborted": (sound) => {
     let consumers = 0;
     return {
       dequeue: async (queue, { signal, ...o }) => {
@@ -115,7 +115,7 @@ const FAULTS: Readonly<Record<string, Broken>> = {
       },
     };
   },
-  "wakes a consumer that waits in another client": (sound) => ({
+  "delivers to a consumer that waits in another client": (sound) => ({
     dequeue: async (queue, o) => {
       const first = await sound.dequeue(queue, { ...o, timeoutMs: 0 });
       if (first !== undefined || o.timeoutMs < 2_500) return first;
@@ -123,7 +123,7 @@ const FAULTS: Readonly<Record<string, Broken>> = {
       return sound.dequeue(queue, { ...o, timeoutMs: 0 });
     },
   }),
-  "wakes each of several consumers that wait": (sound) => {
+  "delivers to each of several waiting consumers": (sound) => {
     let waiting = 0;
     return {
       dequeue: async (queue, o) => {
@@ -133,7 +133,7 @@ const FAULTS: Readonly<Record<string, Broken>> = {
       },
     };
   },
-  "shares requests between consumers without doubles": (sound) => {
+  "delivers each request to only one of several consumers": (sound) => {
     let last: Lease | undefined;
     let count = 0;
     return {
@@ -143,32 +143,33 @@ const FAULTS: Readonly<Record<string, Broken>> = {
       },
     };
   },
-  "delivers again when a lease ends, with the next attempt and another token": delivering(
+  "delivers again after a lease expires, with the next attempt and another token": delivering(
     (lease) => ({ ...lease, attempt: 1 }),
   ),
-  "delivers an expired lease to a consumer that waited before it was taken": delivering(
-    (lease) => ({ ...lease, attempt: 1 }),
-  ),
-  "lets the holder of a lost lease do nothing": (sound) => ({
+  "delivers after a lease expires to a consumer that was already waiting": delivering((lease) => ({
+    ...lease,
+    attempt: 1,
+  })),
+  "refuses every operation of a lost lease": (sound) => ({
     acknowledge: (lease) => sound.acknowledge(lease).then(() => true),
   }),
   "keeps an extended lease": () => ({ extend: async () => true }),
-  "extends by the duration of the lease if none is given": (sound) => ({
+  "extends a lease by its own duration if none is given": (sound) => ({
     extend: async (lease, ms) => ms !== undefined && sound.extend(lease, ms),
   }),
-  "returns a released request to its place, at once, and counts its delivery": (sound) => ({
+  "immediately returns a released request to its place, and counts its delivery": (sound) => ({
     release: (lease, o) => sound.release(lease, { ...o, delayMs: 200 }),
   }),
   "does not count a delivery that was released without blame": (sound) => ({
     release: (lease, { delayMs } = {}) => sound.release(lease, { delayMs }),
   }),
-  "delivers a request that was released with a delay after the delay": (sound) => ({
+  "delivers a request that was released with a delay after that delay": (sound) => ({
     release: (lease, { blame } = {}) => sound.release(lease, { blame }),
   }),
   "keeps 1,500 characters of the reason of a dead letter": (sound) => ({
     deadLetter: (lease, reason) => sound.deadLetter(lease, reason.slice(0, 100)),
   }),
-  "keeps dead letters, and delivers one again when it is redriven": (sound) => ({
+  "keeps dead letters, and delivers a redriven request again": (sound) => ({
     redrive: (queue, id) => sound.redrive(queue, id).then(() => true),
   }),
   "reports states and depth": (sound) => ({
@@ -177,7 +178,7 @@ const FAULTS: Readonly<Record<string, Broken>> = {
       return state === "DEAD" ? "DONE" : state;
     },
   }),
-  "has what waited, what is known and what is dead after it was closed": () => ({}), // opens empty
+  "keeps queued, known and dead requests after it was closed": () => ({}), // opens empty
 };
 
 const underTest = (broken: Broken): RequestQueueContractOptions => ({
@@ -187,7 +188,7 @@ const underTest = (broken: Broken): RequestQueueContractOptions => ({
 
 describe("requestQueueContract", () => {
   for (const [check, broken] of Object.entries(FAULTS))
-    it(`finds a queue that breaks: ${check}`, async function () {
+    it(`detects a queue that breaks: ${check}`, async function () {
       this.timeout(30_000);
       const failed = await failuresOf(
         () => requestQueueContract("under test", underTest(broken)),
@@ -216,13 +217,13 @@ describe("requestQueueContract", () => {
       all.filter((title) => !titles(capabilities).includes(title));
     expect(lacking({ priorities: false })).to.deep.equal([
       "delivers higher priorities first",
-      "lets LOW be overtaken for three times agingMs at most",
+      "delivers a LOW request after at most three times agingMs",
     ]);
     expect(lacking({ ageing: false })).to.deep.equal([
-      "lets LOW be overtaken for three times agingMs at most",
+      "delivers a LOW request after at most three times agingMs",
     ]);
     expect(lacking({ exactCapacity: false })).to.deep.equal([
-      "holds maxQueued exactly under fifty enqueues at one moment",
+      "accepts exactly maxQueued of fifty concurrent requests",
     ]);
   });
 
@@ -250,7 +251,7 @@ describe("requestQueueContract", () => {
           },
           capabilities: { consumersPerProcess: 1 },
         }),
-      "shares requests between consumers without doubles",
+      "delivers each request to only one of several consumers",
     );
     expect([failed, consuming.size]).to.deep.equal([[], 1]);
   });

@@ -59,7 +59,7 @@ function outliving(): { readonly store: ReviewStore; readonly reopen: () => Revi
 describe("reviewStoreContract", () => {
   const breaches: Readonly<Record<string, readonly [string, () => ReviewStore]>> = {
     "the last answer instead of the first": [
-      "lets one of several answers hold, and tells the others which",
+      "accepts the first of several answers, and reports it to the others",
       () => {
         const sound = listened();
         return {
@@ -72,14 +72,14 @@ describe("reviewStoreContract", () => {
       },
     ],
     "reviews that wait without end": [
-      "ends the wait with its signal; a review whose deadline is past is over",
+      "ends the wait at its signal, and closes a review after its deadline",
       () => {
         const sound = listened();
         return { ...sound, waitFor: (id) => sound.waitFor(id, new AbortController().signal) };
       },
     ],
     "answers by anybody": [
-      "gives a decision to the run that waits, with who decided and why",
+      "returns a decision to the waiting run, with its author and reason",
       () => {
         const sound = listened();
         return {
@@ -89,14 +89,14 @@ describe("reviewStoreContract", () => {
       },
     ],
     "listeners that can't stop": [
-      "tells those who listen of each new review until they stop, and survives their failures",
+      "notifies listeners of each new review until they stop, also if a listener throws",
       () => {
         const sound = listened();
         return { ...sound, onRequest: (fn) => (sound.onRequest(fn), () => undefined) };
       },
     ],
     "newest first": [
-      "lists what waits as it was asked, oldest first",
+      "lists open reviews unchanged, oldest first",
       () => {
         const sound = listened();
         return { ...sound, pending: async () => [...(await sound.pending())].reverse() };
@@ -104,7 +104,7 @@ describe("reviewStoreContract", () => {
     ],
   };
   for (const [breach, [expected, create]] of Object.entries(breaches))
-    it(`finds ${breach}`, async function () {
+    it(`detects ${breach}`, async function () {
       this.timeout(10_000);
       const failed = await failuresOf(() =>
         reviewStoreContract("under test", {
@@ -122,8 +122,8 @@ describe("reviewStoreContract", () => {
       reviewStoreContract("under test", { create: outliving, reopens: true }),
     );
     expect(failed).to.not.include.members([
-      "keeps what waits for another process, and names how it is answered",
-      "gives the first asking and its decision when the same is asked again",
+      "keeps open reviews for another process, and describes how to answer them",
+      "returns the first request and its decision when the same review is requested again",
     ]);
   });
 
@@ -147,7 +147,7 @@ describe("Tokens.ReviewStore", () => {
     expect((await ensemble.run()).raw).to.equal("better");
   });
 
-  it("is not asked where the ensemble has a review handler", async () => {
+  it("is not used if the ensemble has a review handler", async () => {
     const inbox = reviewInbox();
     const asked: string[] = [];
     inbox.onRequest(({ reviewId }) => void asked.push(reviewId));

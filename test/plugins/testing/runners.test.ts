@@ -72,7 +72,7 @@ describe("the contract suites", () => {
       writeFileSync(join(folder, `${name.toLowerCase().replace("_", "-")}.mjs`), text);
   });
 
-  it("run under a runner that has describe and it, and nothing else", async () => {
+  it("run under a runner with only describe and it", async () => {
     const text = await output(folder, ["least-runner.mjs"]);
     expect(text).not.to.include("failed");
     const { passed, suites } = JSON.parse(text) as { readonly passed: number; suites: number };

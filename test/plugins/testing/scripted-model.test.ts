@@ -14,7 +14,7 @@ function ask(content: string): ChatRequest {
 }
 
 describe("ScriptedModel", () => {
-  it("answers step by step, without usage where none is given", async () => {
+  it("answers step by step, without usage if none is given", async () => {
     const model = new ScriptedModel([
       "one",
       { text: "two", usage: { inputTokens: 3, outputTokens: 4 } },
@@ -39,7 +39,7 @@ describe("ScriptedModel", () => {
     });
   });
 
-  it("counts tool calls over its life, writes objects as JSON and passes text on", async () => {
+  it("counts tool calls over its lifetime, writes objects as JSON and passes text on", async () => {
     const model = new ScriptedModel([
       {
         toolCalls: [
@@ -66,7 +66,7 @@ describe("ScriptedModel", () => {
     ]);
   });
 
-  it("records requests as they were, though the conversation grows", async () => {
+  it("records requests unchanged, also if the conversation grows", async () => {
     const model = new ScriptedModel(["one", "two"]);
     const messages = [...ask("a").messages];
     await model.chat({ messages, temperature: 0.5 });
@@ -76,7 +76,7 @@ describe("ScriptedModel", () => {
     expect(model.requests[0]?.temperature).to.equal(0.5);
   });
 
-  it("rejects with the error of a step, given either way", async () => {
+  it("rejects with the error of a step, in both notations", async () => {
     const boom = new Error("boom");
     const model = new ScriptedModel([boom, { error: boom }, "fine"]);
     expect(await rejection(model.chat(ask("a")))).to.equal(boom);
@@ -85,7 +85,7 @@ describe("ScriptedModel", () => {
     expect(model.requests).to.have.lengthOf(3);
   });
 
-  it("asks a function for the step, with the request and its number", async () => {
+  it("calls a function for the step, with the request and its number", async () => {
     const model = new ScriptedModel(
       async (request, index) => `${index}: ${JSON.stringify(request.messages[0]?.content)}`,
     );
@@ -94,7 +94,7 @@ describe("ScriptedModel", () => {
     expect(() => model.assertExhausted()).to.throw("array");
   });
 
-  it("names the number of steps and the request when the script has ended", async () => {
+  it("names the number of steps and the request after the end of the script", async () => {
     const model = new ScriptedModel(["one"]);
     await model.chat(ask("first"));
     const e = await rejectionOf(ModelCallError, model.chat(ask("what now?")));
@@ -111,13 +111,13 @@ describe("ScriptedModel", () => {
     ).to.be.instanceOf(ModelCallError);
   });
 
-  it("complains about steps that are left over", async () => {
+  it("reports unused steps", async () => {
     const model = new ScriptedModel(["one", "two"]);
     await model.chat(ask("a"));
     expect(() => model.assertExhausted()).to.throw(/1 time.*2 steps.*two/);
   });
 
-  it("streams chunks, tool calls and the whole answer", async () => {
+  it("streams chunks, tool calls and the complete answer", async () => {
     const model = new ScriptedModel([
       { chunks: ["He", "llo"], toolCalls: [{ name: "add", arguments: {} }] },
       "whole",
@@ -192,7 +192,7 @@ describe("ScriptedModel", () => {
     expect(seen).to.deep.equal(["a"]);
   });
 
-  it("refuses scripts and options it would misread", () => {
+  it("refuses invalid scripts and options", () => {
     const bad: readonly unknown[] = [
       [{ txt: "x" }],
       [7],

@@ -17,7 +17,7 @@ describe("a scope without a run", () => {
     return scope().callTool({ id: "c", name: "look", arguments: text }, [tool]);
   };
 
-  it("calls a tool with the input that its schema allows", async () => {
+  it("calls a tool with the input that its schema returned", async () => {
     const schema = { type: "object" } as const;
     expect(await called("text", {})).to.include({ ok: true, output: "text" });
     expect(await called('{"input":"a"}', {})).to.include({ output: "a" });

@@ -13,18 +13,18 @@ import { pause } from "../../support/time.js";
 const SECRET = "sk-very/secret+key";
 
 const NAME = "has a name that models may write, and a description";
-const VENDORS = "has a schema that OpenAI and Anthropic take";
-const DESCRIBED = "tells the model what each parameter is for";
+const VENDORS = "has a schema that OpenAI and Anthropic accept";
+const DESCRIBED = "describes each parameter to the model";
 const CHECKED = "accepts the valid inputs and refuses the others before it runs";
-const SUCCEEDS = "succeeds with the valid inputs, and leaves them as they are";
+const SUCCEEDS = "succeeds with the valid inputs, and leaves them unchanged";
 const AT_ONCE = "runs several calls at once on one object";
 const MIXED = "does not mix calls that run at once";
-const FAILS = "tells of a failure by a failed result or by throwing";
+const FAILS = "reports a failure with a failed result or by throwing";
 const ABSURD = "answers absurd input with a result or an error of the framework";
 const ENDS = "ends soon after its signal";
-const ENDS_BEFORE = "ends soon when its signal came before it";
-const LEFT = "leaves nothing behind that keeps the process alive";
-const SECRETS = "lets no secret be read in its results and errors";
+const ENDS_BEFORE = "ends soon if its signal is aborted before the call";
+const LEFT = "leaves nothing that keeps the process alive";
+const SECRETS = "reveals no secret in its results and errors";
 
 /** The rules that a tool of one text breaks. */
 async function broken(
@@ -58,7 +58,7 @@ toolContract("one that works slowly, and minds its signal", {
 });
 
 describe("toolContract", () => {
-  it("is content with a tool that does as it should", async () => {
+  it("accepts a correct tool", async () => {
     expect(await broken((input) => input, { secrets: [SECRET] })).to.deep.equal([]);
   });
 
@@ -68,7 +68,7 @@ describe("toolContract", () => {
     expect(await broken((input) => input, { description: " " })).to.deep.equal([NAME]);
   });
 
-  it("finds parameters without a description, and schemas that a vendor refuses", async () => {
+  it("detects parameters without a description, and schemas that a vendor refuses", async () => {
     const bare = tool({
       name: "bare",
       description: "d",
@@ -99,7 +99,7 @@ describe("toolContract", () => {
     ).to.deep.equal([CHECKED]);
   });
 
-  it("finds results without a JSON form", async () => {
+  it("detects results without a JSON form", async () => {
     const circle: { self?: object } = {};
     circle.self = circle;
     expect(await broken(() => circle)).to.include.members([SUCCEEDS, AT_ONCE]);
@@ -110,7 +110,7 @@ describe("toolContract", () => {
     expect(await broken(() => 5)).to.include.members([SUCCEEDS, AT_ONCE]);
   });
 
-  it("finds an input that was changed", async () => {
+  it("detects an input that was changed", async () => {
     const input = z.object({ a: z.array(z.number()).describe("numbers") });
     const sorting = (sort: (a: number[]) => unknown): AnyTool =>
       tool({ name: "sort", description: "d", input, execute: ({ a }) => JSON.stringify(sort(a)) });
@@ -125,7 +125,7 @@ describe("toolContract", () => {
     ).to.deep.equal([]);
   });
 
-  it("finds calls that share a state, but not the time of day", async () => {
+  it("detects calls with shared state, but not different times of day", async () => {
     let last = "";
     const mixing = async (input: string): Promise<string> => {
       last = input;
@@ -137,7 +137,7 @@ describe("toolContract", () => {
     expect(await broken(() => `call ${++count}`)).to.deep.equal([]);
   });
 
-  it("finds a failure that looks like success", async () => {
+  it("detects a failure that is returned as a success", async () => {
     expect(await broken(() => "fine", { failing: ["x"] })).to.deep.equal([FAILS]);
     expect(
       await broken((input) => (input === "x" ? ToolResult.failure("no") : "fine"), {
@@ -192,7 +192,7 @@ describe("toolContract", () => {
     ).to.deep.equal([ABSURD]); // never ends
   });
 
-  it("finds a tool that does not mind its signal", async () => {
+  it("detects a tool that ignores its signal", async () => {
     expect(
       await broken((input) => (input === "slow" ? pause(1_500) : input), { slow: "slow" }),
     ).to.deep.equal([ENDS, ENDS_BEFORE]);
@@ -209,7 +209,7 @@ describe("toolContract", () => {
     expect(await broken((input) => input, { slow: "slow" })).to.include(ENDS);
   });
 
-  it("finds timers and servers that are left open", async () => {
+  it("detects timers and servers that remain open", async () => {
     const timers: NodeJS.Timeout[] = [];
     expect(
       await broken((input) => (timers.push(setTimeout(() => undefined, 100_000)), input)),
@@ -226,7 +226,7 @@ describe("toolContract", () => {
     servers.forEach((server) => server.close());
   });
 
-  it("finds secrets, plain and encoded, in results, errors and their causes", async () => {
+  it("detects secrets, plain and encoded, in results, errors and their causes", async () => {
     const leaks: readonly ((input: string) => unknown)[] = [
       () => `url?key=${encodeURIComponent(SECRET)}`,
       () => ToolResult.success("fine", { headers: { authorization: SECRET } }),
@@ -318,7 +318,7 @@ describe("schemaProblems", () => {
     });
   }
 
-  it("requires a description of every parameter, however deep, and accepts that of a reference", () => {
+  it("requires a description of every parameter, at any depth, and accepts that of a reference", () => {
     const place = { type: "string", description: "where" };
     const schema = {
       properties: {

@@ -37,7 +37,7 @@ describe("the built-in tools", () => {
     ] as AnyTool[]; // of whatever input
   });
 
-  it("show a model how to call them", () => {
+  it("describe their calls to a model", () => {
     for (const { name, description, input } of all) {
       expect(description, name).to.match(/Example: /);
       const schema = (input ?? {}) as {

@@ -22,7 +22,7 @@ describe("the built-in tools' schemas", () => {
     web_scrape: () => tools.webScraperTool(),
   };
   for (const [name, create] of Object.entries(withSchema)) {
-    it(`are taken by OpenAI's strict mode: ${name}`, () => {
+    it(`are accepted by OpenAI's strict mode: ${name}`, () => {
       const { input } = create();
       const schema = (input as { readonly jsonSchema: JsonSchema }).jsonSchema; // both halves are given, as all of these do
       expect(toStrictSchema(schema, OPENAI_DIALECT)).to.not.equal(undefined);

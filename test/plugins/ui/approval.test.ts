@@ -78,7 +78,7 @@ describe("approval in a page", () => {
     expect(ofType(parts, "tool-approval-request")).to.have.length(1);
   });
 
-  it("ends the response while the run waits only for people, and continues in the next one", async () => {
+  it("ends the response while the run only waits for reviews, and continues in the next response", async () => {
     const { store, plugins } = inbox();
     const handle = started({
       tasks: [new Task({ description: "d", agent: agentThat(asking("a")) })],
@@ -104,7 +104,7 @@ describe("approval in a page", () => {
     expect(after.parts.findLast(({ type }) => type === "text")).to.deep.include({ text: "a done" });
   });
 
-  it("separates a response from the previous one, even if that is read or cancelled late", async () => {
+  it("separates a response from the previous one, also if that is read or cancelled late", async () => {
     const { store, plugins } = inbox();
     const handle = started({
       tasks: [new Task({ description: "d", agent: agentThat(asking("a")) })],
@@ -129,7 +129,7 @@ describe("approval in a page", () => {
     expect(rest.at(-1)).to.deep.include({ type: "finish", finishReason: "stop" });
   });
 
-  it("waits for other tasks that are at work before it ends the response", async () => {
+  it("waits for other tasks in progress before it ends the response", async () => {
     const { store, plugins } = inbox();
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -159,7 +159,7 @@ describe("approval in a page", () => {
     expect(textsOf(second)).to.deep.equal(["a done"]);
   });
 
-  it("ends the response at a review of a task too, and a page that leaves then does not cancel the run", async () => {
+  it("ends the response at a review of a task, and a later disconnection does not cancel the run", async () => {
     const { store, plugins } = inbox();
     const handle = started({
       model: new ScriptedModel(["draft"]),

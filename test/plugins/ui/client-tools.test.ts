@@ -75,7 +75,7 @@ describe("calls that a page executes", () => {
     });
   });
 
-  it("are complete where tools are shown by name or not at all", async () => {
+  it("are complete if tools are shown by name or not at all", async () => {
     for (const tools of ["names", "none"] as const) {
       const { handle, answer } = waiting();
       const parts = await partsOf(toUIMessageStream(handle, { ...END, tools }));

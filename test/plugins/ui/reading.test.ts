@@ -88,7 +88,7 @@ describe("reading the stream of a run", () => {
     expect(handle.cancelled).to.have.length(1);
   });
 
-  it("cancels the run when the reader leaves", async () => {
+  it("cancels the run when the reader disconnects", async () => {
     const { handle, called, isAborted } = waiting();
     const reader = toUIMessageStream(handle).getReader();
     await called;
@@ -115,7 +115,7 @@ describe("reading the stream of a run", () => {
     expect(await rejection(handle.output)).to.have.property("code", "AE_RUN_CANCELLED");
   });
 
-  it("ends with an error, and gives the run up, where the events can't be read", async () => {
+  it("ends with an error, and cancels the run, if the events can't be read", async () => {
     async function* overflowing(): AsyncGenerator<EnsembleEvent> {
       yield await Promise.resolve(eventOf({ type: "run_warning", message: "m" }));
       throw new AgentEnsembleError("AE_EVENTS_OVERFLOW", "too slow");
@@ -129,7 +129,7 @@ describe("reading the stream of a run", () => {
     expect(handle.cancelled).to.have.length(1);
   });
 
-  it("ends with an error where a function of the options throws", async () => {
+  it("ends with an error if a function of the options throws", async () => {
     const broken = (): never => {
       throw new Error("mine");
     };
@@ -174,7 +174,7 @@ describe("toUIMessageStreamResponse()", () => {
         .with.property("code", "AE_VALIDATION");
   });
 
-  it("is read by the transport of useChat, and a page that leaves cancels the run and its tool", async () => {
+  it("can be read by the transport of useChat, whose disconnection cancels the run and its tool", async () => {
     const { handle, called, isAborted } = waiting();
     const server = createServer((_request, outgoing) => {
       const { status, headers, body } = toUIMessageStreamResponse(handle);

@@ -33,12 +33,12 @@ function allOf(
 }
 
 describe("streams for pages, with events of all types in any order", () => {
-  it("are drawn from all types of events", () => {
+  it("are created from all types of events", () => {
     const drawn = new Set(fc.sample(eventSequences, 200).flatMap((s) => s.map(({ type }) => type)));
     expect([...drawn].sort()).to.deep.equal([...EVENT_TYPES].sort());
   });
 
-  it("are UI message streams that the AI SDK reads, without anything planted", async () => {
+  it("are UI message streams that the AI SDK reads, without planted values", async () => {
     await fc.assert(
       fc.asyncProperty(eventSequences, ends, async (events, end) => {
         const parts = allOf(pageStream("run-1", { protocol: "ui" }), events, end);
@@ -49,7 +49,7 @@ describe("streams for pages, with events of all types in any order", () => {
     );
   });
 
-  it("are AG-UI events, without anything planted", () => {
+  it("are AG-UI events, without planted values", () => {
     fc.assert(
       fc.property(eventSequences, ends, (events, end) => {
         const parts = allOf(pageStream("run-1", { protocol: "ag-ui" }), events, end);
@@ -60,7 +60,7 @@ describe("streams for pages, with events of all types in any order", () => {
     );
   });
 
-  it("can be read with `text: all` too", async () => {
+  it("can be read with `text: all`", async () => {
     await fc.assert(
       fc.asyncProperty(eventSequences, ends, async (events, end) => {
         const parts = allOf(pageStream("run-1", { protocol: "ui", text: "all" }), events, end);

@@ -122,13 +122,13 @@ describe("a stream rebuilt from the log of a run", () => {
       }),
   };
   for (const [name, record] of Object.entries(cases))
-    it(`equals the live one for a run ${name}`, async () => {
+    it(`equals the live stream for a run ${name}`, async () => {
       const { events, live } = await record();
       const parts = await fromLog(logOf(events));
       expect(asReadSlowly(parts)).to.deep.equal(asReadSlowly(live));
     });
 
-  it("equals the live one for a run that was cancelled", async () => {
+  it("equals the live stream for a run that was cancelled", async () => {
     const events: EnsembleEvent[] = [];
     const model = new ScriptedModel([{ text: "late", delayMs: 60_000 }]);
     const handle = started(
@@ -143,7 +143,7 @@ describe("a stream rebuilt from the log of a run", () => {
     expect(parts.at(-1)).to.deep.equal({ type: "abort" });
   });
 
-  it("ends with an error wherever the log breaks off", async () => {
+  it("ends with an error wherever the log ends early", async () => {
     const { events } = await recorded(withTool());
     const kept = events.filter(({ type }) => type !== "ensemble_completed");
     for (let length = 1; length <= kept.length; length++) {
@@ -176,7 +176,7 @@ describe("a stream rebuilt from the log of a run", () => {
     expect(typesOf(parts).filter((type) => type === "text-delta").length).to.be.lessThan(20);
   });
 
-  it("shows only the end of a run whose contents were not kept", async () => {
+  it("shows only the end of a run whose contents were not stored", async () => {
     const { events } = await recorded(withTool());
     const bare = ["taskOutput", "token", "toolResult", "structuredResult", "toolArguments"];
     const entries = events.map((event, n) => {

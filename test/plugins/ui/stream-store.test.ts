@@ -23,7 +23,7 @@ async function readAll(
 }
 
 describe("StreamStore.inMemory()", () => {
-  it("returns the parts from a number on, including later ones, to several readers", async () => {
+  it("returns the parts from a number on, including later parts, to several readers", async () => {
     const store = StreamStore.inMemory();
     await store.append("s", 0, [part(0), part(1)]);
     const readers = [readAll(store, "s"), readAll(store, "s", 1), readAll(store, "s", 3)];
@@ -36,7 +36,7 @@ describe("StreamStore.inMemory()", () => {
     expect(await readAll(store, "s", 9)).to.deep.equal([]);
   });
 
-  it("has no other streams", async () => {
+  it("contains no other streams", async () => {
     expect(await readAll(StreamStore.inMemory(), "x")).to.equal(undefined);
   });
 
@@ -137,7 +137,7 @@ describe("StreamStore.inMemory()", () => {
       await new Promise((resolve) => setTimeout(resolve, 1));
   });
 
-  it("refuses other options", () => {
+  it("refuses invalid options", () => {
     for (const options of [{ maxStreams: 0 }, { maxBytes: 1.5 }, { keepMs: -1 }, { keep: 1 }])
       expect(() => StreamStore.inMemory(options))
         .to.throw()

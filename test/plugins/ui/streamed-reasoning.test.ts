@@ -52,7 +52,7 @@ function spoken(parts: readonly UIChunk[]): readonly string[] {
 }
 
 describe("reasoning on a page", () => {
-  it("streams block by block, and is not shown again as a whole", async () => {
+  it("streams block by block, and is not shown again at the end", async () => {
     const model = chunked([thought(0, "a"), thought(0, "b"), thought(1, "c"), text("42")]);
     const parts = await uiParts(options(model));
     expect(spoken(parts)).to.deep.equal([
@@ -199,7 +199,7 @@ describe("reasoning on a page", () => {
     },
   };
   for (const [vendor, { start, model, before, after }] of Object.entries(vendors))
-    it(`is there before the vendor has sent the rest: ${vendor}`, async () => {
+    it(`is visible before the vendor has sent the remaining answer: ${vendor}`, async () => {
       const server = await start();
       let goOn: () => void = () => undefined;
       const isRead = new Promise<void>((resolve) => (goOn = resolve));

@@ -136,7 +136,7 @@ describe("toUIMessageStream()", () => {
     await checkUiParts(parts);
   });
 
-  it("leaves out the sources of results where they are not wanted", async () => {
+  it("omits the sources of results if they are disabled", async () => {
     const atlas = tool({
       name: "atlas",
       description: "Finds pages",
@@ -243,7 +243,7 @@ describe("toUIMessageStream()", () => {
     );
   });
 
-  it("reports of a failed tool only that it failed, and of a refused tool that it was denied", async () => {
+  it("reports that a tool failed or was denied, without details", async () => {
     const broken = tool({
       name: "broken",
       description: "Breaks",
@@ -276,7 +276,7 @@ describe("toUIMessageStream()", () => {
     expect(JSON.stringify(parts)).to.not.contain("sda1");
   });
 
-  it("shows the last task of several alone, and the others as data", async () => {
+  it("shows only the last of several tasks, and the others as data", async () => {
     const model = new ScriptedModel(["Draft about bees", "Final text"]);
     const writer = new Agent({ role: "Writer", goal: "w" });
     const editor = new Agent({ role: "Editor", goal: "e" });
@@ -390,7 +390,7 @@ describe("toUIMessageStream()", () => {
     ).to.deep.equal(["waiting", "edit"]);
   });
 
-  it("hides the final text of a run that a person ended early", async () => {
+  it("hides the final text of a run that a reviewer ended early", async () => {
     const parts = await uiParts({
       model: new ScriptedModel(["first secret draft"]),
       tasks: [
@@ -432,13 +432,13 @@ describe("toUIMessageStream()", () => {
     expect(broken.at(-1)).to.deep.equal(parts.at(-1));
   });
 
-  it("ends with an error where the run was refused before it began", async () => {
+  it("ends with an error if the run was refused before it began", async () => {
     const parts = await uiParts({ tasks: [Task.of("no model anywhere")] });
     expect(typesOf(parts)).to.deep.equal(["start", "error"]);
     expect(parts.at(-1)?.["errorText"]).to.equal("An error occurred. (AE_VALIDATION)");
   });
 
-  it("ends with an error where the run fails and does not throw", async () => {
+  it("ends with an error if the run fails and does not throw", async () => {
     const handle = started(
       { tasks: [new Task({ description: "d", handler: (): string => JSON.parse("{") as string })] },
       { throwOnError: false },
@@ -573,7 +573,7 @@ describe("toUIMessageStream()", () => {
     );
   });
 
-  it("leaves data parts out with `data: false`, takes the message's id and adds metadata", async () => {
+  it("omits data parts with `data: false`, uses the message's id and adds metadata", async () => {
     const parts = await uiParts(
       { model: new ScriptedModel(["x"]), tasks: [Task.of("t")] },
       {
@@ -600,7 +600,7 @@ describe("toUIMessageStream()", () => {
     expect(textsOf(parts)).to.deep.equal(["It is [redacted]."]);
   });
 
-  it("refuses what is no handle of a run, and names what is", async () => {
+  it("refuses values that are not handles of a run, and names them", async () => {
     const ensemble = new Ensemble({ model: new ScriptedModel(["x"]), tasks: [Task.of("t")] });
     const run = ensemble.run();
     for (const wrong of [ensemble, run, undefined, null, "run-1"])
@@ -612,7 +612,7 @@ describe("toUIMessageStream()", () => {
     await ensemble.dispose();
   });
 
-  it("refuses unknown and unfit options, and a second stream of a run", async () => {
+  it("refuses unknown and invalid options, and a second stream of a run", async () => {
     const ensemble = new Ensemble({ model: new ScriptedModel(["x"]), tasks: [Task.of("t")] });
     const handle = ensemble.stream();
     const unfit: readonly object[] = [

@@ -32,7 +32,7 @@ for (const { name, options } of SHAPES) {
       expect(model.requests).to.have.length(0);
     });
 
-    it("is done again, with the reason, when an output guardrail refuses it", async () => {
+    it("is repeated with the reason when an output guardrail refuses it", async () => {
       const model = new ScriptedModel(["far too long", "short"]);
       const task = new Task({
         description: "Guarded",
@@ -50,14 +50,14 @@ for (const { name, options } of SHAPES) {
       expect(output.trace.taskTraces.map(({ attempt }) => attempt)).to.deep.equal([1, 2]);
     });
 
-    it("has its value read by its schema, corrections included", async () => {
+    it("has its value read by its schema, including corrections", async () => {
       const model = new ScriptedModel(["no JSON", '{"n": 4}']);
       const task = new Task({ description: "Count", outputType: z.object({ n: z.number() }) });
       const { output } = await runToEnd({ ...options([task]), model });
       expect(output.getOutput(task)?.parsed).to.deep.equal({ n: 4 });
     });
 
-    it("is given the outputs in its context", async () => {
+    it("receives the outputs in its context", async () => {
       const first = echo("First");
       const second = new Task({
         description: "Second",
@@ -144,7 +144,7 @@ for (const { name, options } of SHAPES) {
       expect(started).to.deep.equal([]);
     });
 
-    it("is aborted when the time is up", async () => {
+    it("is aborted at the time limit", async () => {
       const { error, output } = await runToEnd(options([waiting("Waits")]), { timeoutMs: 5 });
       expect(error?.code).to.equal("AE_RUN_TIMEOUT");
       expect(output.exitReason).to.equal("TIMEOUT");
@@ -180,7 +180,7 @@ for (const { name, options } of SHAPES) {
       ]);
     });
 
-    it("can end the run early: what is finished stays and the run resolves", async () => {
+    it("can end the run early: finished outputs are kept and the run resolves", async () => {
       const first = echo("First");
       const leaving = new Task({
         description: "Leaves",

@@ -136,7 +136,7 @@ for (const row of ROWS) {
       expect(model.requests).to.have.length(0);
     });
 
-    it("is done again when its output guardrail refuses it", async () => {
+    it("is repeated when its output guardrail refuses it", async () => {
       const guard = ({ raw }: { readonly raw: string }): GuardrailResult =>
         raw === "short" ? GuardrailResult.success() : GuardrailResult.failure("be brief");
       const seen = await see(
@@ -148,7 +148,7 @@ for (const row of ROWS) {
       expect(endsOf(seen)).to.deep.equal(["task_started", "task_completed"]);
     });
 
-    it("has its value read by its schema, corrections and usage included", async () => {
+    it("has its value read by its schema, including corrections and usage", async () => {
       const model = new ScriptedModel([
         { text: "no JSON", usage },
         { text: '{"n": 4}', usage },
@@ -242,7 +242,7 @@ for (const row of ROWS) {
       expect(seen.output.exitReason).to.equal("COMPLETED");
     });
 
-    it("is aborted when the time is up, and fails with the run", async () => {
+    it("is aborted at the time limit, and fails with the run", async () => {
       const slow: ChatModel = {
         provider: "test",
         modelId: "slow",

@@ -30,7 +30,7 @@ describe("PARALLEL", () => {
     ]);
   });
 
-  it("starts a task the moment its last context task is done, not earlier", async () => {
+  it("starts a task when its last context task is done, not earlier", async () => {
     const [slow, quick] = [timed("slow", 20), timed("quick", 1)];
     const after = [echo("after quick", [quick]), echo("after both", [slow, quick])];
     const { events } = await runToEnd({ tasks: [slow, quick, ...after] });
@@ -85,7 +85,7 @@ describe("PARALLEL", () => {
     expect(started).to.deep.equal(tasks.map(({ description }) => description));
   });
 
-  it("failing fast aborts what is in flight, starts nothing further and throws the first failure", async () => {
+  it("failing fast aborts work in flight, starts nothing further and throws the first failure", async () => {
     const cause = new Error("broken");
     let aborted = 0;
     const hanging = waiting("hanging", (ctx) =>
@@ -151,7 +151,7 @@ describe("PARALLEL", () => {
     expect(events.filter(({ type }) => type === "task_started")).to.have.length(4);
   });
 
-  it("refuses tasks that wait for each other in a circle", () => {
+  it("refuses tasks that wait for each other in a cycle", () => {
     const plan = {
       tasks: [
         { id: "a", task: echo("A"), contextIds: ["b"] },

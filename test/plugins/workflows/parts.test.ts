@@ -52,7 +52,7 @@ for (const inner of ["SEQUENTIAL", "PARALLEL"]) {
       expect(output.getOutput(after)?.raw).to.equal("After");
     });
 
-    it("starts nothing once that signal is aborted", async () => {
+    it("starts nothing after that signal is aborted", async () => {
       let ended: unknown;
       const plugin = parts(async (run, ids) => {
         ended = await rejection(run.runWorkflow(inner, ids, { signal: AbortSignal.abort() }));

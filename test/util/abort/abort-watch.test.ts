@@ -14,7 +14,7 @@ describe("AbortWatch", () => {
     expect(calls).to.deep.equal(Array.from({ length: 20 }, (_, n) => n));
   });
 
-  it("calls no function that was taken back", () => {
+  it("calls no function that was removed", () => {
     const controller = new AbortController();
     const watch = new AbortWatch();
     const calls: string[] = [];

@@ -39,7 +39,7 @@ describe("Cancellation", () => {
     expect(calls).to.deep.equal(["b", "a", "late"]);
   });
 
-  it("has its reason and has aborted its signal when callbacks run", () => {
+  it("has its reason and an aborted signal when callbacks run", () => {
     const cancellation = new Cancellation();
     cancellation.onCancel(() => {
       expect(cancellation.reason).to.equal(FIRST);
@@ -75,7 +75,7 @@ describe("Cancellation", () => {
     expect(child.reason).to.equal(undefined);
   });
 
-  it("leaves no timer and no listener behind once it is cancelled", () => {
+  it("leaves no timer and no listener after it is cancelled", () => {
     const controller = new AbortController();
     const before = timers();
     const cancellation = new Cancellation()
@@ -99,7 +99,7 @@ describe("Cancellation", () => {
     }
   });
 
-  it("expires with the reason that is made then", async () => {
+  it("expires with the reason that is created then", async () => {
     let made = 0;
     const cancellation = new Cancellation().expire(1, () => (made++, FIRST));
     expect(made).to.equal(0);

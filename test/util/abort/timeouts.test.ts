@@ -34,7 +34,7 @@ describe("waiting with limits", () => {
 
   for (const [what, make] of Object.entries(ENDERS)) {
     describe(`with ${what}`, () => {
-      it("settleWithin has the result of the work, and its error", async () => {
+      it("settleWithin returns the result of the work, and its error", async () => {
         const { ender, end } = make();
         expect(await settleWithin(Promise.resolve(1), ender)).to.equal(1);
         expect(await rejection(settleWithin(Promise.reject(REASON), ender, LONG))).to.equal(REASON);
@@ -50,7 +50,7 @@ describe("waiting with limits", () => {
         expect(await rejection(settleWithin(Promise.resolve(1), ender))).to.equal(REASON);
       });
 
-      it("settleWithin leaves work its grace period", async () => {
+      it("settleWithin waits for the grace period of the work", async () => {
         const { ender, end } = make();
         const slow = settleWithin(
           new Promise((resolve) => setTimeout(resolve, 2, "done")),
@@ -101,7 +101,7 @@ describe("withTimeout", () => {
   beforeEach(() => void (timersBefore = timers()));
   afterEach("no timer is left", () => expect(timers()).to.equal(timersBefore));
 
-  it("has the result of the work, whether it comes immediately or later", async () => {
+  it("returns the result of the work, immediate or later", async () => {
     const { signal } = new AbortController();
     expect(await withTimeout(() => 1, { ms: LONG, late, signal })).to.equal(1);
     expect(await withTimeout(async () => 2, { ms: Infinity, late })).to.equal(2);
@@ -118,7 +118,7 @@ describe("withTimeout", () => {
     );
   });
 
-  it("has what `late` returns or throws at the limit, also for work that ends with its signal", async () => {
+  it("returns the result or throws the error of `late` at the limit, also for work that ends with its signal", async () => {
     let seen: AbortSignal | undefined;
     const hang = (signal: AbortSignal): Promise<never> => ((seen = signal), NEVER);
     expect(await withTimeout(hang, { ms: 1, late })).to.equal("late");
@@ -154,7 +154,7 @@ describe("withTimeout", () => {
     }
   });
 
-  it("starts no work once its signal is aborted", async () => {
+  it("starts no work after its signal is aborted", async () => {
     let started = false;
     const signal = AbortSignal.abort(REASON);
     expect(

@@ -11,7 +11,7 @@ describe("startTimer", () => {
     expect(calls).to.equal(1);
   });
 
-  it("calls nothing once it is stopped", async () => {
+  it("calls nothing after it is stopped", async () => {
     let calls = 0;
     startTimer(1, () => calls++)();
     await pause(5);
@@ -19,7 +19,7 @@ describe("startTimer", () => {
   });
 
   for (const ms of [2_147_483_648, Number.POSITIVE_INFINITY]) {
-    it(`waits ${ms} ms, although Node would not wait for a time this long`, async () => {
+    it(`waits ${ms} ms, also beyond the limit of Node's timers`, async () => {
       let calls = 0;
       await Promise.resolve(); // by then the timer of this test is running
       const before = timers();

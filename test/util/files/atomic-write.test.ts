@@ -6,7 +6,7 @@ import { DraftFile, writeFileAtomically } from "../../../src/util/files/atomic-w
 import { rejection, rejectionOf } from "../../support/rejection.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-describe("writing whole files", () => {
+describe("writing complete files", () => {
   let root: string;
   let file: string;
   beforeEach(() => {
@@ -39,7 +39,7 @@ describe("writing whole files", () => {
     expect(await readdir(root)).to.deep.equal(["file"]);
   });
 
-  it("replaces a symbolic link, and writes through none in the place of a draft", async () => {
+  it("replaces a symbolic link, and follows none in the place of a draft", async () => {
     const victim = join(root, "victim");
     await writeFile(victim, "keep");
     await symlink(victim, file);
@@ -50,7 +50,7 @@ describe("writing whole files", () => {
     expect((await stat(file)).ino).not.to.equal((await stat(victim)).ino);
   });
 
-  it("leaves the older file and no draft when the content can't be made", async () => {
+  it("keeps the older file and no draft if the content can't be created", async () => {
     await writeFile(file, "old");
     const reason = new Error("no more");
     function* pieces(): Generator<string> {
@@ -82,7 +82,7 @@ describe("writing whole files", () => {
     }
   });
 
-  it("has a draft of a given name only once, and frees the name when it is discarded", async () => {
+  it("has a draft of a given name only once, and frees the name when the draft is discarded", async () => {
     const path = join(root, "next");
     const draft = await DraftFile.at(path, file);
     expect(await rejection(DraftFile.at(path, file))).to.have.property("code", "EEXIST");

@@ -42,7 +42,7 @@ describe("FileLock", () => {
       }
     }));
 
-  it("remains with a live holder on another machine, and is taken from a dead one", () =>
+  it("remains with a live holder on another machine, and is taken from a dead holder", () =>
     inFolder(async (path) => {
       const elsewhere = JSON.stringify({
         pid: 1,
@@ -64,7 +64,7 @@ describe("FileLock", () => {
       await lock.release();
     }));
 
-  it("is renewed, so that others detect its holder", () =>
+  it("is renewed, which shows that its holder is alive", () =>
     inFolder(async (path) => {
       const lock = await FileLock.acquire(path, QUICK);
       await writeFile(path, JSON.stringify({ pid: 1, host: "elsewhere" })); // as a process elsewhere would see it
@@ -82,7 +82,7 @@ describe("FileLock", () => {
       }
     }));
 
-  it("reports its loss to its holder, and keeps that of the new holder", () =>
+  it("reports its loss to its holder, and keeps the lock of the new holder", () =>
     inFolder(async (path) => {
       const lock = await FileLock.acquire(path);
       await rm(path);
@@ -96,7 +96,7 @@ describe("FileLock", () => {
 });
 
 describe("lock holder", () => {
-  it("is alive with its own beginning only", async () => {
+  it("is alive with its own start time only", async () => {
     const me = await thisProcess();
     expect(readHolder(JSON.stringify(me))).to.deep.equal(me);
     expect(await isAlive(me)).to.equal(true);

@@ -17,7 +17,7 @@ describe("makeFolder", () => {
     await makeFolder(join(root, "a", "b", "c"));
   });
 
-  it("leaves alone what is there, also by way of a link", async () => {
+  it("does not change an existing folder, also through a link", async () => {
     await symlink(root, join(root, "link"));
     await makeFolder(join(root, "link", "deep"));
     expect(existsSync(join(root, "deep"))).to.equal(true);
@@ -38,12 +38,9 @@ describe("makeFolder", () => {
   });
 
   const itWithProc = existsSync("/proc/self") ? it : (): void => undefined; // elsewhere there is no such place
-  itWithProc(
-    "gives up where the system makes no folder, instead of repeating without end",
-    async () => {
-      expect((await rejectionOf(Error, makeFolder("/proc/not-there/deep"))).message).to.include(
-        "'/proc/not-there' can't be made",
-      );
-    },
-  );
+  itWithProc("rejects if the system creates no folder, instead of repeating forever", async () => {
+    expect((await rejectionOf(Error, makeFolder("/proc/not-there/deep"))).message).to.include(
+      "'/proc/not-there' can't be made",
+    );
+  });
 });

@@ -5,7 +5,7 @@ import { isAtPath } from "../../../src/util/files/same-file.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
 describe("isAt", () => {
-  it("holds for an open file until it is removed or replaced", async () => {
+  it("is true for an open file until it is removed or replaced", async () => {
     const root = temporaryFolder();
     const [path, other] = [join(root, "file"), join(root, "other")];
     const file = await open(path, "wx");

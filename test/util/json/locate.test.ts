@@ -34,7 +34,7 @@ describe("lineOf", () => {
     );
   });
 
-  it("agrees with JSON.parse on which documents are broken", () => {
+  it("agrees with JSON.parse on invalid documents", () => {
     fc.assert(
       fc.property(
         fc.json(),

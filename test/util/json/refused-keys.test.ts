@@ -20,7 +20,7 @@ describe("refused keys", () => {
 });
 
 describe("parseWithoutRefusedKeys", () => {
-  it("parses other JSON, also where a value spells a refused key", () => {
+  it("parses other JSON, also if a value spells a refused key", () => {
     expect(parseWithoutRefusedKeys('{"a":["__proto__"]}')).to.deep.equal({ a: ["__proto__"] });
   });
 

@@ -13,7 +13,7 @@ function containersIn(value: unknown): number {
 }
 
 describe("JsonScanner", () => {
-  it("finds the depth and the objects and lists of any JSON, in bytes as in characters", () => {
+  it("finds the depth and the objects and lists of any JSON, in bytes and in characters", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         const text = JSON.stringify(value);
@@ -86,7 +86,7 @@ describe("scanJson", () => {
     expect(scanJson("[01]", 0, 500).kind).to.equal("invalid");
   });
 
-  it("refuses what is nested too deep, before it reads on", () => {
+  it("refuses text that is nested too deeply, before it reads on", () => {
     expect(scanJson("[[[]]]", 0, 3)).to.deep.equal({ kind: "value", end: 6 });
     expect(scanJson("[[[[", 0, 3)).to.deep.equal({ kind: "tooDeep" });
   });

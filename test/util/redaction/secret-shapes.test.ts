@@ -36,7 +36,7 @@ describe("redactShapes", () => {
     expect(redactShapes("use sk-live-3f9a7c51e2d84b60 now")).to.equal("use [redacted] now");
   });
 
-  it("replaces values at the place of a secret", () => {
+  it("replaces values at the position of a secret", () => {
     expect(redactShapes("GET /?token=abcdef&q=1")).to.equal("GET /?token=[redacted]&q=1");
     expect(redactShapes('{"password":"x","user":"y"}')).to.equal(
       '{"password":"[redacted]","user":"y"}',

@@ -56,7 +56,7 @@ describe("LinearPattern", () => {
     ["(", "Unterminated group"],
     ["a".repeat(10_001), "longer than 10000"],
   ] as const) {
-    it(`reports why it can't use ${source.slice(0, 20)}`, async () => {
+    it(`reports the problem of ${source.slice(0, 20)}`, async () => {
       expect(problemOfPattern(source)).to.include(problem);
       expect(await LinearPattern.compile(source))
         .to.have.property("problem")

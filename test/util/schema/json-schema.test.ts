@@ -33,7 +33,7 @@ describe("checkingSchemaOf", () => {
     ["a field that is not allowed", { nam: 1 }, "nam: not allowed"],
     ["a name with a slash", { "a/b": "x" }, /^a\/b: /],
   ] as const) {
-    it(`names the place that does not fit: ${what}`, async () => {
+    it(`names the invalid position: ${what}`, async () => {
       const checked = await checkValue(await checkingSchemaOf("person", PERSON), value);
       if (typeof problem === "string") expect(checked).to.deep.equal({ ok: false, problem });
       else expect(checked).to.have.property("problem").that.matches(problem);

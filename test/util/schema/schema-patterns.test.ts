@@ -83,7 +83,7 @@ describe("patterns of JSON Schema", () => {
     });
   });
 
-  it("are reported where they do not match", async () => {
+  it("are reported if they do not match", async () => {
     const schema = { properties: { tags: { items: { type: "string", pattern: "^[a-z]+$" } } } };
     expect(await check(schema, { tags: ["a", "B", "c"] })).to.deep.equal({
       ok: false,
@@ -108,7 +108,7 @@ describe("patterns of JSON Schema", () => {
     );
   });
 
-  it("refuse a value on which too much would be spent", async () => {
+  it("refuse a value that would take too long", async () => {
     const large = { properties: { text: { pattern: "[ab]{900}c" } } };
     expect(await check(large, { text: "a".repeat(20_000) })).to.deep.equal({
       ok: false,
@@ -134,7 +134,7 @@ describe("patterns of JSON Schema", () => {
     ["deep within", { $defs: { x: { anyOf: [{ items: { pattern: "(a)\\1" } }] } } }],
     ["that is none", { properties: { name: { pattern: "(" } } }],
   ] as const) {
-    it(`that can't be used are refused when the tool is created: one ${what}`, () => {
+    it(`are refused if invalid when the tool is created: one ${what}`, () => {
       expect(() => toolWith(input)).to.throw(ValidationError, "Tool 'keep' input: the pattern '");
       const made = { name: "keep", description: "Keeps", input, execute: () => "" };
       expect(() => new Agent({ role: "A", goal: "B", tools: [made] })).to.throw(

@@ -30,7 +30,7 @@ describe("isValidating", () => {
 });
 
 describe("checkValue", () => {
-  it("returns the value as the schema made it", async () => {
+  it("returns the value that the schema returned", async () => {
     const upper = z.string().transform((text) => text.toUpperCase());
     expect(await checkValue(upper, "a")).to.deep.equal({ ok: true, value: "A" });
     expect(await checkValue({ schema: upper, jsonSchema: {} }, "b")).to.deep.equal({
@@ -59,12 +59,12 @@ describe("checkValue", () => {
 describe("checkAtOnce and checkValueNow", () => {
   const late = schemaOf((value) => Promise.resolve({ value }));
 
-  it("return no promise where the schema returns none", () => {
+  it("return no promise if the schema returns none", () => {
     expect(checkAtOnce(z.number(), 1)).to.deep.equal({ ok: true, value: 1 });
     expect(checkValueNow(z.number(), 1)).to.deep.equal({ ok: true, value: 1 });
   });
 
-  it("return a promise and undefined where the schema returns a promise", async () => {
+  it("return a promise and undefined if the schema returns a promise", async () => {
     expect(checkValueNow(late, 1)).to.equal(undefined);
     expect(await checkAtOnce(late, 1)).to.deep.equal({ ok: true, value: 1 });
   });

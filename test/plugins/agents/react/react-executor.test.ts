@@ -40,7 +40,7 @@ describe("ReactExecutor", () => {
     ).to.equal(false);
   });
 
-  it("sends the system and the user message once and takes the text", async () => {
+  it("sends the system and the user message once and returns the text", async () => {
     const model = new ScriptedModel(["The page"]);
     const scope = fakeScope({ model });
     expect(await new ReactExecutor().execute(taskCall(task), scope)).to.deep.equal({

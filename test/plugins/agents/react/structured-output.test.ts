@@ -135,7 +135,7 @@ describe("structured output", () => {
     expect(parseErrors[2]).to.match(/^JSON could not be deserialized as Point: x: /);
   });
 
-  it("asks for no correction where none is allowed", async () => {
+  it("asks for no correction if none is allowed", async () => {
     const model = new ScriptedModel(["one", '{"x":1}']);
     expect(
       await failure(new ReactExecutor().execute(taskCall(taskOf(point, 0)), fakeScope({ model }))),
@@ -153,7 +153,7 @@ describe("structured output", () => {
     ]);
   });
 
-  it("never accepts a text that the output limit cut", async () => {
+  it("never accepts a text that was truncated by the output limit", async () => {
     const model = new CuttingModel([
       ['{"x":1}', "length"],
       ['{"x":2}', "stop"],
@@ -186,7 +186,7 @@ describe("structured output", () => {
     ]);
   });
 
-  it("asks a model that can for JSON of an object schema, in every request", async () => {
+  it("requests JSON of an object schema from a capable model, in every request", async () => {
     const model = new CuttingModel([
       ["no", "stop"],
       ['{"x":1}', "stop"],
@@ -205,7 +205,7 @@ describe("structured output", () => {
     });
   });
 
-  it("does not ask so for other schemas", async () => {
+  it("requests no JSON for other schemas", async () => {
     const model = new CuttingModel([["[1]", "stop"]]);
     await new ReactExecutor().execute(taskCall(taskOf(z.array(z.number()))), fakeScope({ model }));
     expect(model.requests[0]).to.not.have.property("responseFormat");

@@ -129,7 +129,7 @@ describe("the tool loop", () => {
     expect(first).to.include({ role: "tool", toolCallId: "call_1", toolName: "slow" });
   });
 
-  it("never runs a sequential tool beside others", async () => {
+  it("never runs a sequential tool concurrently with others", async () => {
     const log: string[] = [];
     const { model, result } = start(
       [slow("a", log), slow("s", log, true)],

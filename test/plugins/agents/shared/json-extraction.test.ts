@@ -55,7 +55,7 @@ describe("jsonCandidates", () => {
     });
   }
 
-  it("offers the later of two objects when the earlier does not fit", async () => {
+  it("returns the later of two objects if the earlier does not match", async () => {
     expect(
       await first('{"a":1} or {"b":2}', (value) => isObject(value) && "b" in Object(value)),
     ).to.deep.equal({ b: 2 });
@@ -81,7 +81,7 @@ describe("jsonCandidates", () => {
     expect(accepted).to.equal(undefined);
   });
 
-  it("offers scalars and, last, the bare text", async () => {
+  it("returns scalars and, last, the bare text", async () => {
     const always = (): boolean => true;
     expect(await first("42", always)).to.equal(42);
     expect(await first("42", (value) => typeof value === "string")).to.equal("42");
@@ -96,7 +96,7 @@ describe("jsonCandidates", () => {
     expect(await errors('{"x":"the constructor of a prototype"}')).to.deep.equal([]);
   });
 
-  it("refuses nesting beyond 500 levels, within prose too", async () => {
+  it("refuses nesting beyond 500 levels, also within prose", async () => {
     const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
     expect(await errors(nested(500))).to.deep.equal([]);
     expect(await errors(nested(501))).to.have.lengthOf(1);

@@ -40,7 +40,7 @@ async function tokensOf(options: object): Promise<readonly string[]> {
 }
 
 describe("partial_output", () => {
-  it("shows a structured answer as it grows, and never more than came", async () => {
+  it("shows a structured answer as it grows, without invented parts", async () => {
     const partials = (await streamed({})).flatMap((e) =>
       e.type === "partial_output" ? [e.partial as { people?: { name?: string }[] }] : [],
     );
@@ -64,7 +64,7 @@ describe("partial_output", () => {
 
 describe("the tokens of a stream", () => {
   for (const streaming of [true, "guarded"] as const) {
-    it(`are those of answers, not of lessons and of agents that a model makes (streaming: ${streaming})`, async () => {
+    it(`are those of answers, not of lessons and created agents (streaming: ${streaming})`, async () => {
       const maker = ['{"role": "Sage", "goal": "Know", "background": ""}'];
       const model = new ScriptedModel([
         { chunks: maker },
@@ -103,7 +103,7 @@ describe("a guarded stream", () => {
     expect(seen).to.deep.equal(["good ", "one", "(done)"]);
   });
 
-  it("emits only the accepted text: no corrected answer, no word between tools", async () => {
+  it("emits only the accepted text: no corrected answer, no text between tools", async () => {
     const look = tool({ name: "look", description: "Looks", execute: () => "seen" });
     const agent = new Agent({ role: "Looker", goal: "Look", tools: [look] });
     const model = new ScriptedModel([

@@ -25,7 +25,7 @@ describe("buildSystemPrompt", () => {
     );
   });
 
-  it("adds the background and the format instructions where there are some", () => {
+  it("adds the background and the format instructions, if present", () => {
     const agent = new Agent({
       role: "Writer",
       goal: "Write well",
@@ -57,7 +57,7 @@ describe("buildSystemPrompt", () => {
 });
 
 describe("buildUserPrompt", () => {
-  it("is the task and what is expected", () => {
+  it("contains the task and the expected output", () => {
     expect(buildUserPrompt(taskCall(task), texts)).to.equal(END);
   });
 

@@ -41,7 +41,7 @@ describe("tool calls of one turn", () => {
     expect(toolTexts(model, 1)).to.deep.equal(Array.from({ length: 9 }, (_, i) => `done ${i}`));
   });
 
-  it("are no longer started after one of them has ended the task", async () => {
+  it("are not started after one of them has ended the task", async () => {
     const started: string[] = [];
     const controller = new AbortController();
     const work = tool({
@@ -63,7 +63,7 @@ describe("tool calls of one turn", () => {
     expect(started.length).to.be.lessThan(5);
   });
 
-  it("are informed from the third equal answer on that they repeat themselves", async () => {
+  it("contain a note about repetition from the third equal answer on", async () => {
     const same = tool({ name: "work", description: "Works", execute: () => "as before" });
     const turn = { toolCalls: [{ name: "work", arguments: { input: "x" } }] };
     const model = new ScriptedModel([
@@ -80,7 +80,7 @@ describe("tool calls of one turn", () => {
     expect(texts[3]).to.equal("as before");
   });
 
-  it("end at the ensemble's time limit where the tool sets none", async () => {
+  it("end at the ensemble's time limit if the tool sets none", async () => {
     const slow = tool({
       name: "work",
       description: "Works",
@@ -125,7 +125,7 @@ describe("text from outside", () => {
     expect(marked.endsWith(`<<<end of data ${ends[1]}>>>`)).to.equal(true);
   });
 
-  it("keeps the trace's text as the tool gave it", async () => {
+  it("keeps the trace's text as the tool returned it", async () => {
     const model = new ScriptedModel([
       { toolCalls: [{ name: "page", arguments: { input: "" } }] },
       "End",

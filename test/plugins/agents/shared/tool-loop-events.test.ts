@@ -88,7 +88,7 @@ describe("events of a conversation", () => {
 });
 
 describe("a blank answer", () => {
-  it("is emptied, and the run warns of it", async () => {
+  it("becomes empty, and the run warns of it", async () => {
     const agent = new Agent({ role: "Mute", goal: "g" });
     const model = new ScriptedModel([" \n "]);
     const { events, output } = await runToEnd({
@@ -105,7 +105,7 @@ describe("an unreachable agent", () => {
   const busy = new Agent({ role: "Busy", goal: "g" });
   const lead = new Agent({ role: "Lead", goal: "g", allowDelegation: true });
 
-  it("is warned of", async () => {
+  it("causes a warning", async () => {
     const { events } = await runToEnd({
       model: new ScriptedModel(["done"]),
       agents: [idle, busy],
@@ -114,7 +114,7 @@ describe("an unreachable agent", () => {
     expect(warningsOf(events).join()).to.include("Agent 'Idle' is never used").not.include("Busy");
   });
 
-  it("is not reported for an agent that delegates, or if a manager assigns the tasks", async () => {
+  it("causes no warning for an agent that delegates, or if a manager assigns the tasks", async () => {
     const delegating = await runToEnd({
       model: new ScriptedModel(["done"]),
       agents: [idle],

@@ -105,7 +105,7 @@ describe("AgentSynthesizer.llmBased()", () => {
     expect(model.requests[0]?.messages[0]?.content).to.equal("Who does Research owls?");
   });
 
-  it("is shown by explain() as not known yet, and asks nothing there", async () => {
+  it("is marked as unknown by explain(), which calls no model", async () => {
     const { ensemble, model } = team("unused");
     const explained = await ensemble.explain({ topic: "owls" });
     expect(explained.tasks[0]).to.include({ agentRole: "(synthesized)", synthesizedByModel: true });
@@ -114,7 +114,7 @@ describe("AgentSynthesizer.llmBased()", () => {
 });
 
 describe("AgentSynthesizer.template()", () => {
-  it("asks no model", async () => {
+  it("calls no model", async () => {
     const model = new ScriptedModel(["done"]);
     const output = await new Ensemble({
       model,

@@ -51,7 +51,7 @@ describe("templateSynthesizer", () => {
     });
   }
 
-  it("asks no model", () => {
+  it("calls no model", () => {
     expect(synthesizer.usesModel).to.equal(false);
   });
 
@@ -76,7 +76,7 @@ describe("templateSynthesizer", () => {
     );
   });
 
-  it("matches whole words only, and no names of objects", () => {
+  it("matches whole words only, and no property names of Object", () => {
     expect(synthesize(Task.of("Planning constructor toString")).role).to.equal("Agent");
   });
 

@@ -62,8 +62,8 @@ async function refusalOf(work: () => unknown): Promise<HttpRefusal> {
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describe("the runs that people start", () => {
-  it("have an id before they begin, by which their ensemble is known until they are forgotten", async () => {
+describe("the runs that users start", () => {
+  it("have an id before they begin, and the name of their ensemble until they are forgotten", async () => {
     const runs = starts();
     const held = new HeldEnsemble();
     const { runId, tasks } = await runs.start(asked(held));
@@ -94,7 +94,7 @@ describe("the runs that people start", () => {
     await runs.start(asked(held));
   });
 
-  it("free their slot if they can't be created or explained, and their ensemble is disposed of", async () => {
+  it("free their slot and dispose of their ensemble if they can't be created or explained", async () => {
     const runs = starts(1);
     const broken = asked(new HeldEnsemble());
     const made = { ...broken, make: () => Promise.reject(new Error("create() failed")) };
@@ -142,7 +142,7 @@ describe("a key of a start", () => {
     expect([refusal.status, refusal.code]).to.deep.equal([409, "IDEMPOTENCY_CONFLICT"]);
   });
 
-  it("tries again where the first start was refused", async () => {
+  it("tries again if the first start was refused", async () => {
     const runs = starts();
     const refuse = (): Promise<never> => Promise.reject(new HttpRefusal(429, "X", "later"));
     expect((await refusalOf(() => runs.keyed(key(1), refuse))).status).to.equal(429);
@@ -150,7 +150,7 @@ describe("a key of a start", () => {
     expect((await runs.keyed(key(1), () => Promise.resolve(accepted("r")))).runId).to.equal("r");
   });
 
-  it("is forgotten after 10,000 later ones", async () => {
+  it("is forgotten after 10,000 later keys", async () => {
     const runs = starts();
     let count = 0;
     const start = (): Promise<RunAcceptedBody> => Promise.resolve(accepted(`r${++count}`));
@@ -181,7 +181,7 @@ describe("the inputs of a start", () => {
     });
   });
 
-  it("are not blamed for a fault of the program", async () => {
+  it("are not listed as the cause of an error in the program", async () => {
     const fault = await problem(new TypeError("a bug")).catch((error: unknown) => error);
     expect(fault).to.be.instanceOf(TypeError);
   });

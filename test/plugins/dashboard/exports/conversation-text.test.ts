@@ -17,7 +17,7 @@ describe("a conversation as Markdown", () => {
     ],
   } as unknown as WholeRun;
 
-  it("has the texts of each task in code blocks, and names unknown tasks by their id", () => {
+  it("contains the texts of each task in code blocks, and names unknown tasks by their id", () => {
     const text = conversationText(run);
     expect(text).to.match(/^# Run\n\nRun r\\_1, 2026-01-01, done\n/);
     expect(text).to.contain("## a\n\nWriter: Write \\*this\\*\n\n### Attempt 1\n");

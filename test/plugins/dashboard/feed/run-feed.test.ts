@@ -28,7 +28,7 @@ function team(feed: RunFeed, more: Partial<EnsembleOptions> = {}): Ensemble {
 }
 
 describe("feed of runs", () => {
-  it("has the runs of several kernels, the newest first, and encodes nothing without a reader", async () => {
+  it("contains the runs of several kernels, the newest first, and encodes nothing without a reader", async () => {
     const feed = new RunFeed();
     await team(feed, { name: "one" }).run();
     await team(feed, { name: "two" }).run();
@@ -59,7 +59,7 @@ describe("feed of runs", () => {
     expect(feed.remove("unknown")).to.equal(false);
   });
 
-  it("leaves a run in progress as it is where a second execution of it is refused", async () => {
+  it("keeps the state of a run in progress if its second execution is refused", async () => {
     const feed = new RunFeed();
     let finish = (): void => undefined;
     const held = new Promise<string>((resolve) => (finish = () => resolve("done")));
@@ -77,7 +77,7 @@ describe("feed of runs", () => {
     expect(feed.get("r")?.summary.state).to.equal("done");
   });
 
-  it("keeps the heap flat over 1,000 runs", async () => {
+  it("keeps the heap size constant over 1,000 runs", async () => {
     const feed = new RunFeed({ maxRuns: 20 });
     const tasks = Array.from(
       { length: 5 },
@@ -95,7 +95,7 @@ describe("feed of runs", () => {
     expect((await heapAfter(1_000)) - before).to.be.below(1_000 * 500); // a kept run has 10 kB and more
   });
 
-  it("changes no run when a listener throws, warns once and serves the other listeners", async () => {
+  it("changes no run when a listener throws, warns once and calls the other listeners", async () => {
     const feed = new RunFeed();
     const warnings: string[] = [];
     const onWarning = ({ message }: Error): void => void warnings.push(message);
@@ -116,7 +116,7 @@ describe("feed of runs", () => {
     expect(feed.logs[0]?.summary.state).to.equal("done");
   });
 
-  it("has models streamed while a task is watched, and not before and after", async () => {
+  it("requests streamed models only while a task is watched", async () => {
     const feed = new RunFeed();
     let tokens = 0;
     feed.listen({ onToken: () => tokens++ });
@@ -133,7 +133,7 @@ describe("feed of runs", () => {
     expect(tokens).to.equal(watched);
   });
 
-  it("streams always or never where it is set", async () => {
+  it("always or never requests streaming if an option sets this", async () => {
     const counts = [];
     for (const tokens of [true, false] as const) {
       const feed = new RunFeed({ tokens });
@@ -161,7 +161,7 @@ describe("feed of runs", () => {
     expect(feed.logs[0]?.n).to.equal(n);
   });
 
-  it("adds warnings to the log of a run, and takes nothing of runs whose begin it has not seen", async () => {
+  it("adds warnings to the log of a run, and ignores runs whose start it did not receive", async () => {
     const feed = new RunFeed();
     const agent = new Agent({ role: "Writer", goal: "Write" });
     await team(feed, { tasks: [new Task({ description: "Write", agent })] }).run();

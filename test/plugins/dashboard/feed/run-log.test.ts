@@ -42,9 +42,9 @@ function parsed(log: RunLog, form: "slim" | "full", from = 0): readonly never[] 
 const sent = (snapshot: RunSnapshot): RunSnapshot =>
   JSON.parse(JSON.stringify(snapshot)) as RunSnapshot;
 
-describe("log of a run", () => {
+describe("the log of a run", () => {
   for (const team of TRACED)
-    it(`gives a reader of '${team}' who connects at any time the same state as the server`, async () => {
+    it(`gives a reader of '${team}' the same state as the server at any time`, async () => {
       const events = await eventsOf(team);
       const whole = logWith(events);
       for (let cut = 0; cut <= events.length; cut++) {
@@ -67,7 +67,7 @@ describe("log of a run", () => {
     expect(log.encoded).to.equal(2);
   });
 
-  it("has no prompt, answer, argument and result in slim entries", async () => {
+  it("omits prompts, answers, arguments and results from slim entries", async () => {
     const events = await eventsOf("sequential");
     const slim = JSON.stringify(parsed(logWith(events), "slim"));
     const full = JSON.stringify(parsed(logWith(events), "full"));
@@ -118,7 +118,7 @@ describe("log of a run", () => {
     });
   });
 
-  it("leaves no text in a single byte with contents: false, but names", () => {
+  it("contains no text with contents: false, but names", () => {
     const text = "quiet words";
     const at = { taskId: "a", agentRole: "Writer" };
     const events = [
@@ -161,7 +161,7 @@ describe("log of a run", () => {
     expect(sent(page.snapshot())).to.deep.equal(sent(log.snapshot()));
   });
 
-  it("drops the texts of the oldest entries beyond its bound, and keeps the state", () => {
+  it("drops the texts of the oldest entries beyond its limit, and keeps the state", () => {
     const at = { taskId: "a", agentRole: "Writer" };
     const log = newLog({ maxEntries: 3 });
     log.append(event("ensemble_started"));
@@ -175,7 +175,7 @@ describe("log of a run", () => {
     expect(log.entry(1, "slim")).to.include({ taskDescription: "Write" });
   });
 
-  it("finds the entries of a task, and refuses numbers that it does not have", () => {
+  it("finds the entries of a task, and refuses unknown numbers", () => {
     const log = logWith([
       event("ensemble_started"),
       event("task_started", { taskId: "a" }),
@@ -201,7 +201,7 @@ describe("log of a run", () => {
       return seen;
     }
 
-    it("shows a secret that is split over tokens in no piece", () => {
+    it("shows no part of a secret that is split over tokens", () => {
       const pieces = ["The key is ", ...SECRET, " and it", " is good. "];
       const seen = readAll(newLog(), pieces);
       expect(seen).to.equal("The key is [redacted] and it is good. ");
@@ -214,7 +214,7 @@ describe("log of a run", () => {
       expect(readAll(log, pieces)).to.equal("The key is [redacted] and it is good. ");
     });
 
-    it("holds back as much as a secret of several words may have", () => {
+    it("holds back as many characters as a secret of several words may have", () => {
       const phrase = "three blind mice sing";
       const log = newLog({
         redactor: createRedactor({ environment: { PASSPHRASE: phrase } }),
@@ -239,7 +239,7 @@ describe("log of a run", () => {
       expect(answer.shown((text) => text).length).to.be.above(998_000);
     });
 
-    it("starts again with the next answer, for readers of the previous one", () => {
+    it("starts again with the next answer, for readers of the previous answer", () => {
       const log = logWith([event("ensemble_started"), event("task_started", { taskId: "a" })]);
       log.addToken("a", "one ");
       const first = log.answerAfter("a", undefined, "t1");

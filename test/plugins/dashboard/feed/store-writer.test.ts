@@ -98,7 +98,7 @@ describe("writer of runs to a store", () => {
     expect(await noting.inner.get("r")).to.deep.include({ n: 449, workflow: "SEQUENTIAL" });
   });
 
-  it("writes entries that arrive during a write, and the rest when it is closed", async () => {
+  it("writes entries that arrive during a write, and the remaining entries when it is closed", async () => {
     const { noting, writer, tell } = written();
     tell("ensemble_started");
     await until(() => noting.attempts > 0);
@@ -133,7 +133,7 @@ describe("writer of runs to a store", () => {
     expect(noting.batches).to.deep.equal([2, 2]);
   });
 
-  it("warns the run once a minute while the store fails, and writes all of it later", async () => {
+  it("warns the run once a minute while the store fails, and writes all entries later", async () => {
     const { feed, noting, writer, tell, pass } = written();
     noting.fails = true;
     tell("ensemble_started");
@@ -153,7 +153,7 @@ describe("writer of runs to a store", () => {
     ]);
   });
 
-  it("drops texts when too much waits, and then runs that have ended", async () => {
+  it("drops texts if too much data waits, and then runs that have ended", async () => {
     const { noting, writer, tell } = written({ maxWaiting: 10 });
     noting.fails = true;
     tell("ensemble_started", {}, "old");
@@ -170,7 +170,7 @@ describe("writer of runs to a store", () => {
     expect(JSON.stringify(entries)).to.not.include("birds");
   });
 
-  it("writes the summary of a run whose entries were taken and whose summary was not", async () => {
+  it("writes the summary of a run after a failure, if the entries were stored before", async () => {
     const { noting, writer, tell } = written();
     noting.putFails = true;
     tell("ensemble_started");
@@ -197,7 +197,7 @@ describe("writer of runs to a store", () => {
     expect((await noting.inner.get("late"))?.state).to.equal("running");
   });
 
-  it("flushes and closes in a limited time where the store does not answer", async () => {
+  it("flushes and closes within a limited time if the store does not answer", async () => {
     const { noting, writer, tell } = written({ flushMs: 1, closeMs: 1 });
     noting.hangs = true;
     tell("ensemble_started");

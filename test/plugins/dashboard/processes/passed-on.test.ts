@@ -20,7 +20,7 @@ interface Got {
   readonly body: ErrorBody & Partial<RunActionsBody>;
 }
 
-describe("a request that a board passes on to a process", () => {
+describe("a request that a board forwards to a process", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
@@ -60,7 +60,7 @@ describe("a request that a board passes on to a process", () => {
     return request;
   }
 
-  it("has the ids and the name of the process, and the answer those of the board", async () => {
+  it("has the ids and the name of the process, and the answer has those of the board", async () => {
     const { url, process: client } = await process();
     const forked = got(url, `${RUN}/fork`, { from: "write" });
     const body = JSON.stringify({ runId: "r2", forkedFrom: "r1" });
@@ -81,7 +81,7 @@ describe("a request that a board passes on to a process", () => {
     expect((await again).status).to.equal(409);
   });
 
-  it("is refused with the refusal of the process, and if the answer is invalid", async () => {
+  it("is refused with the refusal of the process, and for an invalid answer", async () => {
     const { url, process: client } = await process();
     for (const [fields, status, error] of [
       [
@@ -103,7 +103,7 @@ describe("a request that a board passes on to a process", () => {
     expect((await cancelled).body.error).to.equal("PROCESS_FAILED");
   });
 
-  it("adds the fields that only the process knows to the answer of the board", async () => {
+  it("adds the fields of the process to the answer of the board", async () => {
     const { url, process: client } = await process();
     const both = got(url, `${RUN}/actions`);
     const there = { runId: "r1", actions: ["fork", "remove"], answers: ["trace"], doubts: [] };
@@ -117,7 +117,7 @@ describe("a request that a board passes on to a process", () => {
     expect((await got(url, "/api/runs/w1%2Fnone/actions")).status).to.equal(404);
   });
 
-  it("does not wait longer than its time, and a late answer has no effect", async () => {
+  it("waits until its time limit only, and ignores a late answer", async () => {
     const { url, process: client } = await process({ processAnswerMs: 20 });
     const late = await got(url, `${RUN}/cancel`, {});
     expect([late.status, late.body.error]).to.deep.equal([504, "PROCESS_SILENT"]);
@@ -135,7 +135,7 @@ describe("a request that a board passes on to a process", () => {
     expect(rest).to.have.lengthOf(101);
   });
 
-  it("ends when the process is gone", async () => {
+  it("ends when the process disconnects", async () => {
     const { url, process: client } = await process();
     const cancelled = got(url, `${RUN}/cancel`, {});
     await client.frame("request");

@@ -108,7 +108,7 @@ describe("ensembles that other processes offer on a dashboard", () => {
     return ensemble;
   }
 
-  it("are ensembles that are previewed and started in their process", async () => {
+  it("can be previewed and started in their process", async () => {
     const url = await opened();
     await writers(url);
     const { ensembles } = await get<EnsembleListBody>(url, "/api/ensembles");
@@ -155,7 +155,7 @@ describe("ensembles that other processes offer on a dashboard", () => {
     });
   });
 
-  it("are listed with the ensembles of the board, which it starts itself", async () => {
+  it("are listed with the ensembles of the board, which the board itself starts", async () => {
     const { board, url } = await boards.listening({ users: [...PEOPLE, WORKER] }, { limits: FAST });
     board.register("team", boards.ensemble(boards.kernel(board)));
     await writers(url);
@@ -171,7 +171,7 @@ describe("ensembles that other processes offer on a dashboard", () => {
     ).to.equal(404);
   });
 
-  it("are panels of their runs", async () => {
+  it("include panels of their runs", async () => {
     const url = await opened();
     await writers(url);
     const list = (): Promise<PanelListBody> => get(url, "/api/panels?run=w1%2Fr1");
@@ -183,7 +183,7 @@ describe("ensembles that other processes offer on a dashboard", () => {
     expect(await get(url, "/api/panels/none?run=w1%2Fr1")).to.include({ error: "PANEL_NOT_FOUND" });
   });
 
-  it("are threads of conversations, for the owner of the board", async () => {
+  it("include threads of conversations, for the owner of the board", async () => {
     const url = await opened({
       users: undefined,
       authenticate: (request) => {
@@ -227,7 +227,7 @@ describe("ensembles that other processes offer on a dashboard", () => {
     expect(await client.frame("hello")).to.include({ conversations: 1 });
   });
 
-  it("are gone while the process is away", async () => {
+  it("are removed while the process is disconnected", async () => {
     const url = await opened();
     const worker = reporter(url);
     const team = boards.ensemble(boards.kernel(worker));
@@ -243,7 +243,7 @@ describe("ensembles that other processes offer on a dashboard", () => {
     );
   });
 
-  it("have no texts on a board without contents", async () => {
+  it("contain no texts on a board without contents", async () => {
     const url = await opened({ contents: false });
     const worker = reporter(url);
     const chat = new Conversation({
@@ -340,7 +340,7 @@ describe("alerts about runs of other processes", () => {
     await handle.output.catch(() => undefined);
   });
 
-  it("are not sent for what is reported long afterwards, and have the same id when it is reported again", async () => {
+  it("are not sent for events that are reported much later, and keep their ids if they are repeated", async () => {
     const server = await AlertServer.open(boards);
     const { url } = await boards.listening(
       { users: [...PEOPLE, WORKER], alerts: [server.options()] },

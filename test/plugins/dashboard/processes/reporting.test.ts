@@ -39,7 +39,7 @@ async function until<T>(test: () => Promise<T | undefined>): Promise<T> {
   }
 }
 
-describe("a dashboard that other processes report to", () => {
+describe("a dashboard that receives reports of other processes", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
@@ -88,7 +88,7 @@ describe("a dashboard that other processes report to", () => {
       })
     ).entries;
 
-  it("shows their runs with the name of the process, as the process shows them", async () => {
+  it("shows their runs with the name of the process, in the state of the process", async () => {
     const url = await opened();
     const worker = reporter(url);
     const team = new Ensemble({
@@ -114,7 +114,7 @@ describe("a dashboard that other processes report to", () => {
     expect(runs.map(({ runId }) => runId)).to.deep.equal(["w1/r1"]);
   });
 
-  it("passes answers of reviews to the process that waits, with the name of the person", async () => {
+  it("forwards answers of reviews to the waiting process, with the name of the user", async () => {
     const url = await opened();
     const workers = ["w1", "w2"].map((name) => {
       const worker = reporter(url, undefined, name);
@@ -158,7 +158,7 @@ describe("a dashboard that other processes report to", () => {
     expect((await audited(url)).filter(({ action }) => action === "review")).to.have.lengthOf(2);
   });
 
-  it("passes on actions of operators to the process, and refuses them while the process is disconnected", async () => {
+  it("forwards actions of operators to the process, and refuses them while it is disconnected", async () => {
     const url = await opened();
     const worker = reporter(url);
     const kernel = boards.kernel(worker);
@@ -190,7 +190,7 @@ describe("a dashboard that other processes report to", () => {
     expect(left.actions).to.have.members(["export", "baseline", "remove"]);
   });
 
-  it("counts the runs of a process that stays away as interrupted", async () => {
+  it("counts the runs of a process that stays disconnected as interrupted", async () => {
     const url = await opened({ limits: { processLostMs: 50 } });
     const worker = reporter(url);
     const held = new Promise<string>(() => undefined);
@@ -241,7 +241,7 @@ describe("a dashboard that other processes report to", () => {
     await output;
   });
 
-  it("admits no process that is unknown, no reporter, or not entitled to its name", async () => {
+  it("admits no process that is unknown, without the role reporter, or with another name", async () => {
     const url = await opened();
     const o = (name: string): object => ({ headers: { authorization: `Bearer token of ${name}` } });
     const upgrade = (more: object): Promise<number> =>
@@ -320,7 +320,7 @@ describe("a dashboard that other processes report to", () => {
     expect(await run(url, "w1/r1")).to.include({ error: "RUN_NOT_FOUND" });
   });
 
-  it("refuses a process of another version, and a connection that begins with another message", async () => {
+  it("refuses a process of another version, and a connection with another first message", async () => {
     const url = await opened();
     for (const frame of [
       { type: "report", protocol: 0, process: "w1", instance: "a" },
@@ -384,7 +384,7 @@ describe("a process that reports its runs", () => {
     }
   });
 
-  it("keeps little for a board that never reads, and sends it all when that is back", async () => {
+  it("buffers little for a board that does not read, and sends everything later", async () => {
     const { url } = await boards.listening({ users: USERS }, { limits: FAST });
     const line = new CutLine();
     const address = await line.listen();

@@ -130,7 +130,7 @@ describe("the comparison of two runs", () => {
     expect(compareRuns(a, b).tasks[3]?.changes).to.deep.equal(["description"]);
   });
 
-  it("has the texts of the last attempt, and no cost where the currencies differ", () => {
+  it("has the texts of the last attempt, and no cost if the currencies differ", () => {
     const log = (currency: string): RunToCompare =>
       toCompare(
         logOf(

@@ -126,7 +126,7 @@ describe("messages for the viewer of the Java version", () => {
     });
 
   for (const [team, messages] of Object.entries(SIDE_BY_SIDE))
-    it(`report everything of the run '${team}'`, async () => {
+    it(`report all entries of the run '${team}'`, async () => {
       expect((await toldOf(team)).map(inShort).sort()).to.deep.equal([...messages].sort());
     });
 
@@ -154,7 +154,7 @@ describe("messages for the viewer of the Java version", () => {
     expect(call?.["messages"]).to.deep.equal(messages.slice(5));
   });
 
-  it("have the content of messages as text, and tool calls without their ids", () => {
+  it("contain the content of messages as text, and tool calls without their ids", () => {
     const messages = [
       {
         role: "user",
@@ -174,7 +174,7 @@ describe("messages for the viewer of the Java version", () => {
     ]);
   });
 
-  it("ask for a review, and close its dialog however it was answered", () => {
+  it("request a review, and close its dialog after any answer", () => {
     const asked = {
       reviewId: "q",
       taskDescription: "d",
@@ -200,7 +200,7 @@ describe("messages for the viewer of the Java version", () => {
     );
   });
 
-  it("greet who comes late with the run so far and its last model calls", async () => {
+  it("send a late viewer the run so far and its last model calls", async () => {
     const messages = await toldOf("loop");
     const log = newLog();
     for (const event of await eventsOf("loop"))
@@ -234,7 +234,7 @@ describe("messages for the viewer of the Java version", () => {
     expect(iterations.recent).to.deep.equal([]);
   });
 
-  it("have pieces of answers with the task that writes them", () => {
+  it("contain pieces of answers with the task that writes them", () => {
     const log = newLog();
     const started = entry(1, "task_started", { taskId: "a", agentRole: "Writer" });
     log.append(entry(0, "ensemble_started") as unknown as EnsembleEvent); // by its type

@@ -27,7 +27,7 @@ describe("the filter of a run list", () => {
     expect(queryOf("")).to.deep.equal({});
   });
 
-  it("keeps quoted text together, and reads no field in them", () => {
+  it("keeps quoted text together, and reads no field in it", () => {
     expect(queryOf('ensemble:"heat pumps" tag:customer="A & B" "state:failed  now"')).to.deep.equal(
       {
         ensemble: "heat pumps",
@@ -68,7 +68,7 @@ describe("the filter of a run list", () => {
     expect(problems[0]?.message).to.contain("interrupted");
   });
 
-  it("reads back every query that it has written", () => {
+  it("reads every query in the same form as it was written", () => {
     const text = fc.oneof(
       fc.string({ minLength: 1 }),
       fc.constantFrom("heat pump", "state:failed", ' "\\ ', "tag:a=b c"),

@@ -119,7 +119,7 @@ describe("state of a run", () => {
     expect(view.errors).to.deep.equal([3, 4]);
   });
 
-  it("leaves the cost of answers of a recording out", () => {
+  it("excludes the cost of answers of a recording", () => {
     const view = viewAfter(
       ["task_started", a],
       ["usage_recorded", { ...usage, inputTokens: 1, outputTokens: 1, cost: 9, recorded: true }],
@@ -127,7 +127,7 @@ describe("state of a run", () => {
     expect(view.summary.totals).to.include({ cost: 0, calls: 1, inputTokens: 1 });
   });
 
-  it("counts nothing twice for a log that is applied twice", () => {
+  it("counts everything once for a log that is applied twice", () => {
     const state = createRunState();
     const log = logOf(["ensemble_started"], ["task_started", a], ["usage_recorded", usage]);
     for (const line of [...log, ...log]) state.apply(line);
@@ -164,7 +164,7 @@ describe("state of a run", () => {
     expect(view.summary.totals.tools).to.equal(2);
   });
 
-  it("waits when a person is asked and nothing else is at work", () => {
+  it("is waiting when a review is requested and nothing else is in progress", () => {
     const other = { taskId: "b", agentRole: "Editor" };
     const inner = { taskId: "a.1", parentTaskId: "a", agentRole: "Clerk" };
     const states: string[] = [];
@@ -186,7 +186,7 @@ describe("state of a run", () => {
     expect(state.view.summary.counts).to.include({ running: 2, waiting: 0, done: 1 });
   });
 
-  it("continues when a task continues whose delegated task has ended, while another waits", () => {
+  it("continues when a task continues after its delegated task, while another waits", () => {
     const inner = { taskId: "a.1", parentTaskId: "a", agentRole: "Clerk" };
     const view = viewAfter(
       ["task_started", { taskId: "b" }],
@@ -198,7 +198,7 @@ describe("state of a run", () => {
     expect(view.summary.state).to.equal("running");
   });
 
-  it("keeps who is asked by a suspended run waiting, and continues with the next execution", () => {
+  it("keeps a task with an open review waiting in a suspended run, and continues with the next execution", () => {
     const log = logOf(
       ["ensemble_started"],
       ["task_started", a],
@@ -231,7 +231,7 @@ describe("state of a run", () => {
     expect([task(resumed, "a").state, task(resumed, "b").state]).to.deep.equal(["running", "idle"]);
   });
 
-  it("treats a task that the end of the run stopped as stopped, not as failed", () => {
+  it("shows a task that the end of the run stopped as stopped, not as failed", () => {
     const view = viewAfter(
       ["task_started", a],
       ["task_failed", { ...a, ...failure("AE_RUN_CANCELLED") }],
@@ -242,7 +242,7 @@ describe("state of a run", () => {
     expect(task(view, "a").error).to.equal(undefined);
   });
 
-  it("shows each limit of a budget with what is used, reserved and exceeded", () => {
+  it("shows the used, reserved and exceeded part of each limit of a budget", () => {
     const limits = { maxTokens: 100, maxCost: 1 };
     const view = viewAfter(
       ["budget_opened", { limits, used: { tokens: 0, cost: 0, durationMs: 0 } }],
@@ -262,7 +262,7 @@ describe("state of a run", () => {
     ]);
   });
 
-  it("marks the chain of tasks that took the time once the run has ended", () => {
+  it("marks the longest chain of tasks after the run has ended", () => {
     const plan = {
       ...PLANS[0],
       tasks: ["a", "b", "c"].map((id, i) => ({
@@ -322,7 +322,7 @@ describe("state of a run", () => {
       "map-reduce": ["done", { done: 6 }],
     };
     for (const team of TRACED)
-      it(`counts the tasks and tokens of '${team}' as the run does`, async () => {
+      it(`counts the tasks and tokens of '${team}' like the run`, async () => {
         const log = await recordedLog(team);
         const view = viewOf(log);
         const idle = { idle: 0, running: 0, waiting: 0, done: 0, failed: 0, stopped: 0 };
@@ -337,7 +337,7 @@ describe("state of a run", () => {
         expect(counts).to.deep.equal(recounted);
       });
 
-    it("has the manager, the roles it chose, and delegations under their parents", async () => {
+    it("contains the manager, the roles it chose, and delegations under their parents", async () => {
       const led = viewOf(await recordedLog("hierarchical"));
       expect(task(led, "facts")).to.include({ parent: "task-2", role: "Researcher" });
       expect(task(led, "task-2").type).to.equal("manager");

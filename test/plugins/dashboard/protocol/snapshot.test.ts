@@ -33,7 +33,7 @@ function shownBy(view: RunView): unknown {
 }
 
 describe("snapshot of a run's state", () => {
-  it("continues with the rest of any log to the state of the whole, wherever it is cut", () => {
+  it("continues with the remaining log to the complete state, from any cut", () => {
     fc.assert(
       fc.property(ANY_LOG, fc.nat(), (log, place) => {
         const cut = place % (log.length + 1);
@@ -56,7 +56,7 @@ describe("snapshot of a run's state", () => {
       }
     });
 
-  it("is the same after it was read and made again", () => {
+  it("is the same after it was read and created again", () => {
     fc.assert(
       fc.property(ANY_LOG, (log) => {
         const snapshot = sent(stateOf(log).snapshot());
@@ -66,7 +66,7 @@ describe("snapshot of a run's state", () => {
     );
   });
 
-  it("is read again with entries that it contains: they change nothing", () => {
+  it("ignores entries that it already contains", () => {
     fc.assert(
       fc.property(ANY_LOG, (log) => {
         const snapshot = sent(stateOf(log).snapshot());
@@ -76,7 +76,7 @@ describe("snapshot of a run's state", () => {
     );
   });
 
-  it("has the number of an entry of an unknown type, and nothing else of it", () => {
+  it("contains only the number of an entry of an unknown type", () => {
     const log = logOf(["ensemble_started", { runId: "r" }], ["task_started", { taskId: "a" }]);
     const before = sent(stateOf(log).snapshot());
     const state = stateOf([...log, entry(2, "of_a_later_version", { taskId: "a", cost: 3 })]);

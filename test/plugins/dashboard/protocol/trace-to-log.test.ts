@@ -98,7 +98,7 @@ describe("a saved trace as a log", () => {
     });
   }
 
-  it("has the texts of a task: prompts, answers, calls of tools and results", async () => {
+  it("contains the texts of a task: prompts, answers, calls of tools and results", async () => {
     const { document } = await recorded("sequential");
     const log = traceToLog(readSavedTrace(document));
     const of = (type: string): LogEntry | undefined => log.find((line) => line.type === type);
@@ -153,7 +153,7 @@ describe("a saved trace as a log", () => {
     expect(view.summary.counts).to.include({ done: 4, idle: 0 });
   });
 
-  it("refuses documents that are no trace", () => {
+  it("refuses documents that are not traces", () => {
     for (const odd of [null, [], 1, {}, { schemaVersion: "2.0", taskTraces: [] }, { type: "dag" }])
       expect(() => readSavedTrace(odd)).to.throw(Error, /no trace/);
     expect(() => readSavedTrace({ schemaVersion: "1.3", taskTraces: {} })).to.throw(Error);
@@ -173,7 +173,7 @@ describe("a saved trace as a log", () => {
     fc.assert(fc.property(trace, (document) => void savedState(document)));
   });
 
-  it("shows a diagram without a trace as a run that was not begun", async () => {
+  it("shows a diagram without a trace as a run that was not started", async () => {
     const { dag } = await recorded("parallel");
     if (dag === undefined) throw new Error("the team has a plan");
     const view = stateOf(dagToLog("plan", dag, 0));

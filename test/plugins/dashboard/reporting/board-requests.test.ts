@@ -42,7 +42,7 @@ describe("requests of a board to a process", () => {
   ];
   beforeEach(() => void asked.splice(0));
 
-  it("is a request to the same route, with the person, the body and the key", async () => {
+  it("is sent to the same route, with the user, the body and the key", async () => {
     const frame = await answerBoard(routes, {
       id: 7,
       method: "POST",
@@ -67,7 +67,7 @@ describe("requests of a board to a process", () => {
     expect(await asked[1]?.request.json()).to.deep.equal({});
   });
 
-  it("is refused for other routes, roles and persons", async () => {
+  it("is refused for other routes, roles and users", async () => {
     for (const [more, status] of [
       [{ method: "DELETE", path: "/api/runs/r" }, 404], // is not passed on
       [{ method: "GET", path: "/api/runs/r/cancel" }, 404],
@@ -85,7 +85,7 @@ describe("requests of a board to a process", () => {
     expect(asked).to.deep.equal([]);
   });
 
-  it("is answered where the route has a fault", async () => {
+  it("is answered if the route throws", async () => {
     const path = "/api/runs/r/fork";
     const { status, body } = await answerBoard(routes, { id: 1, method: "POST", path, user: USER });
     expect([status, body.includes("a bug")]).to.deep.equal([500, false]);
@@ -95,7 +95,7 @@ describe("requests of a board to a process", () => {
 describe("the target of reports", () => {
   const whole: ReportTarget = { url: "https://board.example/path", token: "t", process: "w-1" };
 
-  it("is an address without more than a path, a token and a name", () => {
+  it("is a URL without a longer path, a token and a name", () => {
     expect(() => checkReportTarget(undefined)).not.to.throw();
     expect(() => checkReportTarget(whole)).not.to.throw();
     for (const [wrong, words] of [
@@ -113,7 +113,7 @@ describe("the target of reports", () => {
       expect(() => checkReportTarget({ ...whole, ...wrong } as ReportTarget)).to.throw(words);
   });
 
-  it("has the name of the machine and the process where none is given", () => {
+  it("has the name of the machine and the process if none is given", () => {
     expect(processNameOf(whole)).to.equal("w-1");
     const { process: _, ...unnamed } = whole;
     expect(processNameOf(unnamed)).to.match(new RegExp(`^[\\w.-]{1,41}-${process.pid}$`));

@@ -31,7 +31,7 @@ const ids = (logs: readonly { readonly runId: string }[]): readonly string[] =>
   logs.map(({ runId }) => runId);
 
 describe("the runs that wait for a board", () => {
-  it("are those with entries that were not sent, the oldest first, also when they have left the memory", () => {
+  it("are those with unsent entries, the oldest first, also after they have left the memory", () => {
     const { runs, run, feed } = waiting(100);
     run("a");
     run("b");
@@ -46,7 +46,7 @@ describe("the runs that wait for a board", () => {
     expect(runs.find("a")).to.equal(undefined);
   });
 
-  it("are forgotten when they leave the memory and were sent", () => {
+  it("are forgotten after they have left the memory and were sent", () => {
     const { runs, run } = waiting(100);
     run("a");
     const a = runs.find("a") ?? expect.fail("a is not found");
@@ -56,7 +56,7 @@ describe("the runs that wait for a board", () => {
     expect(ids(runs.open)).to.deep.equal(["b"]);
   });
 
-  it("are dropped beyond a number of entries, the oldest first", () => {
+  it("are dropped beyond a limit of entries, the oldest first", () => {
     const { runs, run, lost } = waiting(6);
     for (const id of ["a", "b", "c", "d"]) run(id);
     expect(lost()).to.equal(1);

@@ -83,7 +83,7 @@ describe("the alerts of a dashboard", () => {
     expect(others.received).to.have.lengthOf(0);
   });
 
-  it("are repeated with the same id, and a receiver that fails changes nothing for the run", async () => {
+  it("are repeated with the same id, and a failing receiver does not affect the run", async () => {
     const server = await AlertServer.open(boards, 503, 500, 204);
     const { board } = await boards.listening(
       { alerts: [server.options()] },
@@ -103,7 +103,7 @@ describe("the alerts of a dashboard", () => {
     expect(new Set(ids).size).to.equal(1);
   });
 
-  it("are not sent to addresses that are not public, which is a warning without the path", async () => {
+  it("are not sent to private addresses, with a warning that omits the path", async () => {
     const server = await AlertServer.open(boards);
     const { board } = await boards.listening({ alerts: [{ url: server.url, secret: SECRET }] });
     const warned = new Promise<void>((resolve) => {
@@ -125,7 +125,7 @@ describe("the alerts of a dashboard", () => {
     expect(server.received).to.have.lengthOf(0);
   });
 
-  it("are checked when the dashboard is made", () => {
+  it("are checked when the dashboard is created", () => {
     const good = { url: "https://hooks.example.com/x", secret: SECRET };
     for (const [alert, pattern] of [
       [{ ...good, url: "ftp://x" }, /url/],

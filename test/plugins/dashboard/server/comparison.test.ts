@@ -86,7 +86,7 @@ for (const [place, options] of Object.entries(PLACES))
       expect(await change(url, "PUT", "/api/runs/none/baseline")).to.equal(404);
     });
 
-    it("until they are removed, which pages are informed of", async () => {
+    it("until they are removed, with a message to open pages", async () => {
       const { board, url } = await boards.listening(options(), PATIENT);
       const runId = await runTeam(boards, board, "It never lands");
       const page = new SocketClient(url);
@@ -100,7 +100,7 @@ for (const [place, options] of Object.entries(PLACES))
       expect(audit.entries[0]).to.include({ action: "remove", subject: runId, user: "local" });
     });
 
-    it("by a text that is searched in them", async () => {
+    it("by a search text", async () => {
       const { board, url } = await boards.listening(options(), PATIENT);
       const runId = await runTeam(boards, board, `${"far ".repeat(50)}It NEVER\nlands (ever)`);
       const search = (q: string, run = runId): Promise<SearchBody> =>
@@ -130,7 +130,7 @@ describe("texts of all runs", () => {
   afterEach(() => boards.end());
 
   for (const [place, options] of Object.entries(PLACES))
-    it(`are searched in the newest first, at most five in each, ${place}`, async () => {
+    it(`are searched in the newest runs first, at most five in each, ${place}`, async () => {
       const { board, url } = await boards.listening(options(), PATIENT);
       const a = await runTeam(boards, board, "It sleeps on the wing");
       const b = await runTeam(boards, board, "It never lands");
@@ -158,7 +158,7 @@ describe("a run that has not ended", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("is neither removed nor a baseline", async () => {
+  it("can't be removed or be a baseline", async () => {
     const { board, url } = await boards.listening();
     let go = (): void => undefined;
     const held = new Promise<string>((resolve) => (go = () => resolve("done")));
@@ -179,7 +179,7 @@ describe("a run that has not ended", () => {
     await run.output;
   });
 
-  it("stays in memory as a baseline when others make room", async () => {
+  it("stays in memory as a baseline when other runs are dropped", async () => {
     const { board, url } = await boards.listening();
     const kernel = boards.kernel(board);
     const { runId } = await boards.ensemble(kernel).run();
@@ -227,7 +227,7 @@ describe("a store of runs that fails", () => {
     }
   });
 
-  it("is answered with 409 where it is for reading only", async () => {
+  it("is answered with 409 if it is read-only", async () => {
     const folder = temporaryFolder();
     const first = await boards.listening({ store: RunStore.file(folder) });
     const runId = await runTeam(boards, first.board, "It never lands");

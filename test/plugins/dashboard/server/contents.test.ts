@@ -98,13 +98,13 @@ describe("the data that a dashboard sends", () => {
     expect(texts.filter((text) => text.includes("kingfisher")).length).to.be.above(8);
   });
 
-  it("has no text of a run where contents stay inside, and its names and numbers", async () => {
+  it("contains names and numbers of a run, but no text, with contents: false", async () => {
     const texts = await everything(boards, "kingfisher", { contents: false, tokens: true });
     for (const text of texts) expect(text).not.to.include("kingfisher");
     expect(texts.join("")).to.include("Writer").and.include("search").and.include('"role"');
   });
 
-  it("has no key in inputs, prompts, arguments, results, answers, comments and errors", async () => {
+  it("contains no key in inputs, prompts, arguments, results, answers, comments and errors", async () => {
     const texts = await everything(boards, KEY, { tokens: true });
     for (const text of texts) expect(text).not.to.include(KEY);
     expect(texts.join("")).to.include("[redacted]");
@@ -115,7 +115,7 @@ describe("the data that a dashboard sends from its store", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("has no text without contents, also of runs that were stored with contents", async () => {
+  it("contains no text with contents: false, also of runs that were stored with contents", async () => {
     const store = RunStore.inMemory();
     const writing = await boards.listening({ store });
     const run = new Ensemble({
@@ -183,7 +183,7 @@ describe("the data that a dashboard sends with a refusal", () => {
     return answers.map(({ text }) => JSON.parse(text) as ErrorBody);
   }
 
-  it("has no key", async () => {
+  it("contains no key", async () => {
     const bodies = await refusals(KEY, {});
     expect(bodies.map(({ error }) => error)).to.deep.equal([
       "STORE_UNAVAILABLE",
@@ -196,7 +196,7 @@ describe("the data that a dashboard sends with a refusal", () => {
     expect(JSON.stringify(bodies)).not.to.include(KEY);
   });
 
-  it("has no text of the program where contents stay inside, but the names of refused inputs", async () => {
+  it("contains no text of the program with contents: false, but the names of refused inputs", async () => {
     const bodies = await refusals("kingfisher", { contents: false });
     expect(JSON.stringify(bodies)).not.to.include("kingfisher");
     expect(bodies[3]).to.deep.include({
@@ -302,7 +302,7 @@ describe("the answers of a dashboard", () => {
     expect(await totalOf("text=TWO")).to.equal(2);
   });
 
-  it("are compressed where they are large and the client reads that", async () => {
+  it("are compressed if they are large and the client accepts this", async () => {
     const { board, url } = await boards.listening();
     const run = new ChattyRun(boards, board);
     await run.add(30);

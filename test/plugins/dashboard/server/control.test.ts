@@ -143,7 +143,7 @@ describe("the ensembles of a dashboard", () => {
     expect((await askJson<EnsembleListBody>(url, "/api/ensembles")).ensembles).to.have.lengthOf(1);
   });
 
-  it("are explained without a call of a model", async () => {
+  it("are explained without a model call", async () => {
     const { board, url } = await boards.listening();
     const model = new ScriptedModel([]);
     board.register("writers", team(boards, board, model));
@@ -162,7 +162,7 @@ describe("the ensembles of a dashboard", () => {
     expect((await post(url, "/api/ensembles/none/explain", {})).status).to.equal(404);
   });
 
-  it("are explained without texts where contents stay in the program", async () => {
+  it("are explained without texts with contents: false", async () => {
     const { board, url } = await boards.listening({ contents: false });
     board.register("writers", team(boards, board, new ScriptedModel([])));
     const { body } = await post<Explanation>(url, "/api/ensembles/writers/explain", {
@@ -224,7 +224,7 @@ describe("a run that is started on a dashboard", () => {
     expect((await post(url, "/api/runs", { inputs: {} })).status, "which one?").to.equal(400);
   });
 
-  it("is refused as not runnable for what is wrong with the ensemble itself", async () => {
+  it("is refused as not runnable for a problem of the ensemble itself", async () => {
     const { board, url } = await boards.listening();
     const broken = new Ensemble({
       name: "broken",
@@ -257,7 +257,7 @@ describe("a run that is started on a dashboard", () => {
     expect(again.status, "a refused key may be used again").to.equal(202);
   });
 
-  it("is refused while as many as allowed are at work, and accepted behind them", async () => {
+  it("is refused at the limit of concurrent runs, and accepted after a run has ended", async () => {
     const { board, url } = await boards.listening({ maxConcurrentRuns: 1 });
     let go = (): void => undefined;
     const held = new Promise<string>((resolve) => (go = () => resolve("done")));
@@ -299,7 +299,7 @@ describe("a run that is repeated on a dashboard", () => {
     expect(JSON.stringify(model.requests[2])).to.include("rooks");
   });
 
-  it("has the answers of a trace or a recording, which cost nothing", async () => {
+  it("has the answers of a trace or a recording, without costs", async () => {
     const { board, url } = await boards.listening();
     const file = join(temporaryFolder(), "recording.jsonl");
     const model = new ScriptedModel(["One"]);
@@ -430,7 +430,7 @@ describe("the actions of a user on a run", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("follows the role, and whether the run is in progress", async () => {
+  it("depend on the role, and on the state of the run", async () => {
     const users = (["viewer", "operator"] as const).map((role) => ({
       name: role,
       role,

@@ -14,7 +14,7 @@ describe("a stream of events", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("has status 204 where nothing follows, so that browsers do not connect again", async () => {
+  it("has status 204 if no events follow, which prevents browsers from connecting again", async () => {
     const { board, url } = await boards.listening();
     const run = boards.ensemble(boards.kernel(board)).stream();
     await run.output;
@@ -138,7 +138,7 @@ describe("a page of a dashboard whose store fails", () => {
     "does not answer": () => new Promise(() => undefined),
   };
   for (const [name, list] of Object.entries(failures))
-    it(`begins with the runs in memory where the store ${name}`, async () => {
+    it(`begins with the runs in memory if the store ${name}`, async () => {
       const inner = Stores.inMemory();
       const store: RunStore = {
         append: (id, entries) => inner.append(id, entries),

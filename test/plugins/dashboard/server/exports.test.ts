@@ -87,7 +87,7 @@ describe("the files of a run", () => {
     expect(await askJson(url, `${path}&task=none`)).to.include({ error: "TASK_NOT_FOUND" });
   });
 
-  it("are written down in the audit, and refused in other forms", async () => {
+  it("are recorded in the audit, and refused in other forms", async () => {
     const { url, runId } = await runOf(boards);
     await ask(url, `/api/runs/${runId}/export?as=csv`);
     const { entries } = await askJson<{ entries: readonly object[] }>(url, "/api/audit");
@@ -98,7 +98,7 @@ describe("the files of a run", () => {
     expect((await ask(url, `/api/runs/${runId}/export`, o)).status).to.equal(405);
   });
 
-  it("have no texts of the run where contents stay in the program", async () => {
+  it("contain no texts of the run with contents: false", async () => {
     const { url, runId } = await runOf(boards, { contents: false });
     for (const form of ["log", "csv", "mermaid", "markdown"]) {
       const { status, text } = await ask(url, `/api/runs/${runId}/export?as=${form}`);

@@ -49,7 +49,7 @@ describe("the history of a dashboard", () => {
     expect((await jsonAt<AuditPage>(url, "/api/audit?before=1")).entries).to.have.lengthOf(1);
   });
 
-  it("shows the runs of an earlier dashboard, and those that its end interrupted", async () => {
+  it("shows the runs of an earlier dashboard, and the runs that its end interrupted", async () => {
     const folder = join(temporaryFolder(), "runs");
     const first = await boards.listening({ store: RunStore.file(folder) });
     const kernel = boards.kernel(first.board);

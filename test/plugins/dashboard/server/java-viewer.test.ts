@@ -28,7 +28,7 @@ describe("a viewer of the Java version", () => {
     return viewer;
   };
 
-  it("follows a run, answers its review, and its dialog is closed", async () => {
+  it("receives a run, answers its review, and its dialog is closed", async () => {
     const { board, url } = await boards.listening();
     const viewer = viewing(url);
     expect(await viewer.frame("hello")).to.deep.equal({ type: "hello" });
@@ -75,7 +75,7 @@ describe("a viewer of the Java version", () => {
     await first.frame("review_timed_out");
   });
 
-  it("may come from an allowed origin, and signs in with the first message where that is needed", async () => {
+  it("may come from an allowed origin, and signs in with the first message if required", async () => {
     const { url } = await boards.listening({
       token: "t",
       allowedOrigins: ["http://localhost:7328"],

@@ -104,7 +104,7 @@ describe("a durable run on a dashboard", () => {
       );
   });
 
-  it("has its calls in doubt settled, with the result or by another try", async () => {
+  it("has its calls in doubt settled, with the result or by another attempt", async () => {
     const { team, actions, post } = await opened();
     const intent = (key: string) => ({
       key,
@@ -153,7 +153,7 @@ describe("a durable run on a dashboard", () => {
     await team.journal.release(claim, { status: "interrupted" });
   });
 
-  it("is not resumed where no ensemble of the program has its name", async () => {
+  it("is not resumed if no ensemble of the program has its name", async () => {
     const { team, post } = await opened();
     await team.ensemble.run({}, { runId: "other" }).catch(() => undefined); // boots the kernel
     const start = { runId: "r6", ensemble: "gone", inputs: {}, inputsHash: "h", tags: {} };
@@ -171,7 +171,7 @@ describe("a durable run on a dashboard", () => {
     expect([status, body.error]).to.deep.equal([503, "STORE_UNAVAILABLE"]);
   });
 
-  it("is refused where no journal keeps it", async () => {
+  it("is refused if no journal contains it", async () => {
     const { board, url } = await boards.listening();
     const { runId } = await boards.ensemble(boards.kernel(board)).run();
     for (const [verb, body] of [

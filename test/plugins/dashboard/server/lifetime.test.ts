@@ -35,7 +35,7 @@ async function finish(child: ChildProcess): Promise<void> {
 }
 
 describe("the process of a dashboard", () => {
-  it("ends when the program is done and no page is open", async () => {
+  it("ends when the program has finished and no page is open", async () => {
     const { child, url } = await started();
     await (await fetch(`${url}api/status`)).text(); // its connection is kept open
     const ended = once(child, "exit");

@@ -10,7 +10,7 @@ import { ask, SocketClient } from "./client.js";
 const user = { name: "ada", role: "viewer", token: "t" } as const;
 
 describe("the options of a dashboard", () => {
-  it("are this machine alone, at port 7329, where none are given", () => {
+  it("are this machine alone and port 7329 by default", () => {
     const { port, host, contents, tokens } = resolveDashboardOptions({});
     expect([port, host, contents, tokens]).to.deep.equal([7_329, "127.0.0.1", true, "watched"]);
   });
@@ -75,7 +75,7 @@ describe("a dashboard", () => {
     expect((await ask(url ?? "", "/api/health/live")).status).to.equal(200);
   });
 
-  it("names a free port where its own is taken, and the kernel does not start", async () => {
+  it("names a free port if its own is in use, and the kernel does not start", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     boards.later(() => new Promise((resolve) => other.close(resolve)));
@@ -89,7 +89,7 @@ describe("a dashboard", () => {
     await rejectionOf(DashboardError, board.listen());
   });
 
-  it("can't listen without a port, or once it is closed", async () => {
+  it("can't listen without a port, or after it was closed", async () => {
     await rejectionOf(ValidationError, boards.board({ port: false }).listen());
     const { board } = await boards.listening();
     await board.close();

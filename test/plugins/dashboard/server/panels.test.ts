@@ -98,13 +98,13 @@ describe("the panels of a dashboard", () => {
     }
   });
 
-  it("are not available if contents stay in the program", async () => {
+  it("are not available with contents: false", async () => {
     const { url, runId } = await withPanels({ contents: false });
     expect(await askJson(url, "/api/panels")).to.deep.equal({ panels: [] });
     expect((await ask(url, `/api/panels/text?run=${runId}`)).status).to.equal(404);
   });
 
-  it("keep a kernel from starting where they can't be shown", async () => {
+  it("prevent the start of a kernel if they can't be shown", async () => {
     for (const panel of [
       { ...PANELS[0], name: " " },
       { ...PANELS[0], title: "" },

@@ -17,10 +17,10 @@ function foundIn(folders: readonly string[], pattern: RegExp): readonly string[]
   return [...new Set(found)].sort();
 }
 
-describe("the page on the protocol of the dashboard", () => {
+describe("the page about the protocol of the dashboard", () => {
   const page = readProjectFile("docs/dashboard-protocol.md");
 
-  it("has every path that the server answers", () => {
+  it("lists every path that the server answers", () => {
     const paths = foundIn([SERVER], /"(\/api\/[\w/{}-]+)"/g);
     expect(paths.length).to.be.above(5);
     for (const path of paths) expect(page, path).to.include(path);
@@ -28,7 +28,7 @@ describe("the page on the protocol of the dashboard", () => {
       expect(page).to.include(`/api/runs/{runId}/${part}`);
   });
 
-  it("has every code of an error", () => {
+  it("lists every code of an error", () => {
     const codes = foundIn(
       [SERVER, PROCESSES, CONTROL, SHARED],
       /"([A-Z]+(?:_[A-Z]+)+|UNAUTHORIZED|FORBIDDEN|INTERNAL)"/g,
@@ -37,7 +37,7 @@ describe("the page on the protocol of the dashboard", () => {
     for (const code of codes) expect(page, code).to.include(`\`${code}\``);
   });
 
-  it("has every frame of both sides", () => {
+  it("lists every frame of both sides", () => {
     const messages = ["messages", "report-messages"]
       .map((name) => readProjectFile(`src/plugins/dashboard/protocol/${name}.ts`))
       .join("\n");

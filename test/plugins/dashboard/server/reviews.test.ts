@@ -42,7 +42,7 @@ describe("the reviews of a dashboard", () => {
       body: JSON.stringify(body),
     });
 
-  it("are listed in full and answered, and a second answer learns of the first", async () => {
+  it("are listed in full and answered, and a second answer receives the first decision", async () => {
     const { board, url } = await boards.listening();
     const run = asking(boards.kernel(board), { prompt: "Good enough?" });
     const asked = await waiting(url);
@@ -124,7 +124,7 @@ describe("the reviews of a dashboard", () => {
     expect((await run.output).exitReason).to.equal("USER_EXIT_EARLY");
   });
 
-  it("are over for an answer that comes behind the deadline, or the end of the run", async () => {
+  it("are over for an answer after the deadline, or after the end of the run", async () => {
     const { board, url } = await boards.listening();
     const kernel = boards.kernel(board);
     const late = asking(kernel, { timeoutMs: 30, onTimeout: "CONTINUE" });
@@ -140,7 +140,7 @@ describe("the reviews of a dashboard", () => {
     expect((await answer(url, reviewId, { decision: "approve" })).status).to.equal(410);
   });
 
-  it("need the role that they ask for", async () => {
+  it("require the role that they name", async () => {
     const users = [
       { name: "rae", role: "reviewer", token: "t-rae" },
       { name: "lee", role: "reviewer", token: "t-lee", reviewRoles: ["legal"] },
@@ -226,7 +226,7 @@ describe("the reviews of a dashboard", () => {
     await one.frame(({ reviewId: id }) => id === "none");
   });
 
-  it("are there for a page that comes late, and closing all pages decides nothing", async () => {
+  it("are available to a page that connects late, and closing all pages decides nothing", async () => {
     const { board, url } = await boards.listening();
     const run = asking(boards.kernel(board));
     const { reviewId } = await waiting(url);
@@ -239,7 +239,7 @@ describe("the reviews of a dashboard", () => {
     await run.output;
   });
 
-  it("are announced with a link, and an error there changes nothing", async () => {
+  it("are announced with a link, and a failed announcement has no effect", async () => {
     const { board, url } = await boards.listening();
     const seen: string[] = [];
     const stop = board.onReview(({ reviewId }, link) => void seen.push(`${reviewId} ${link}`));

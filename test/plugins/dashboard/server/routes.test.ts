@@ -62,7 +62,7 @@ describe("the routes of a dashboard", () => {
     }
   });
 
-  it("refuse bodies that are too large, no JSON, or no object", async () => {
+  it("refuse bodies that are too large, not JSON, or not an object", async () => {
     const { url } = await boards.listening();
     const large = JSON.stringify({ text: "x".repeat(LIMITS.bodyBytes) });
     for (const { method, path } of EVERY_ROUTE.filter(({ method: m }) => m === "POST"))

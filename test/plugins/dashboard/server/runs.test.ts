@@ -44,7 +44,7 @@ describe("the runs of a dashboard", () => {
     expect(numbers).to.deep.equal(Array.from({ length: Number(last["to"]) + 1 }, (_, n) => n));
   });
 
-  it("are cancelled by operators, also those that code started", async () => {
+  it("are cancelled by operators, also if code started them", async () => {
     const { board, url } = await boards.listening();
     const run = boards.ensemble(boards.kernel(board), () => new Promise(() => undefined)).stream();
     run.output.catch(() => undefined);

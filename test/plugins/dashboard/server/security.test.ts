@@ -78,7 +78,7 @@ for (const [mode, { options, own }] of Object.entries(MODES))
       expect(await cors(new URL(url).origin)).to.equal(undefined);
     });
 
-    it("is given to a link on another site to the page alone", async () => {
+    it("is granted to the page alone for a link on another site", async () => {
       const url = await open();
       const followed = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
       const statusOf = async (path: string, headers: Record<string, string>): Promise<number> =>
@@ -88,7 +88,7 @@ for (const [mode, { options, own }] of Object.entries(MODES))
       expect(await statusOf("/api/runs", followed)).to.equal(403);
     });
 
-    it("to change something needs JSON, and an own or allowed origin or a bearer token", async () => {
+    it("requires JSON, and an own or allowed origin or a bearer token, for changes", async () => {
       const url = await open();
       const body = '{"decision":"approve"}';
       const { origin } = new URL(url);
@@ -126,7 +126,7 @@ for (const [mode, { options, own }] of Object.entries(MODES))
       }
     });
 
-    it("to the socket needs an own or allowed origin, or a bearer token", async () => {
+    it("to the socket requires an own or allowed origin, or a bearer token", async () => {
       const url = await open({ allowedOrigins: ["http://localhost:7328"] });
       const statusOf = (o: object): Promise<number> => upgradeStatus(url, PAGE, o);
       expect(await statusOf({ origin: new URL(url).origin })).to.equal(101);
@@ -156,7 +156,7 @@ for (const [mode, { options, own }] of Object.entries(MODES))
       }
     });
 
-    it("finds no file beyond those of the page", async () => {
+    it("provides no file beyond those of the page", async () => {
       const url = await open();
       for (const path of [
         "/../package.json",
@@ -173,7 +173,7 @@ for (const [mode, { options, own }] of Object.entries(MODES))
         expect((await ask(url, path, { headers: own })).status, path).to.equal(404);
     });
 
-    it("ends at bodies above 1 MiB and addresses above 2,048 characters", async () => {
+    it("is refused for bodies above 1 MiB and URLs above 2,048 characters", async () => {
       const url = await open();
       const o: Asked = { method: "POST", headers: { ...fromPage(url), ...own } };
       const body = JSON.stringify({ decision: "approve", comment: "x".repeat(LIMITS.bodyBytes) });
@@ -182,7 +182,7 @@ for (const [mode, { options, own }] of Object.entries(MODES))
       expect((await ask(url, path, { headers: own })).status).to.equal(414);
     });
 
-    it("ends at 600 requests a minute", async () => {
+    it("is refused above 600 requests a minute", async () => {
       let nowMs = 1_000_000;
       const clock = { now: () => new Date(0), monotonicMs: () => nowMs };
       const { url } = await boards.listening(options, {
@@ -198,7 +198,7 @@ for (const [mode, { options, own }] of Object.entries(MODES))
       expect(LIMITS.requestsPerMinute).to.equal(600);
     });
 
-    it("ends for a client that takes too long to send its request", async () => {
+    it("is refused to a client that takes too long to send its request", async () => {
       const { url } = await boards.listening({ ...options }, { limits: { receiveMs: 50 } });
       const socket = connect(Number(new URL(url).port), "127.0.0.1");
       socket.write("GET /api/status HTTP/1.1\r\nHost: localhost\r\nX-Slow: ");
@@ -207,7 +207,7 @@ for (const [mode, { options, own }] of Object.entries(MODES))
       expect(text).to.match(/^HTTP\/1\.1 4/);
     });
 
-    it("ends at 100 sockets, at messages above 256 KiB and at 50 messages or pings a second", async () => {
+    it("is refused above 100 sockets, 256 KiB a message, and 50 messages or pings a second", async () => {
       const url = await (async () => {
         const limits = { sockets: 3 };
         const clock = { now: () => new Date(0), monotonicMs: () => 5 };
@@ -231,7 +231,7 @@ for (const [mode, { options, own }] of Object.entries(MODES))
       expect(LIMITS).to.include({ sockets: 100, messagesPerSecond: 50 });
     });
 
-    it("ends with a message that is not a JSON object", async () => {
+    it("ends at a message that is not a JSON object", async () => {
       const url = await open();
       for (const [text, code] of [
         ["{", 1007],
@@ -252,7 +252,7 @@ describe("access to a dashboard with tokens", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("is refused without a token and with a wrong one, except for the page and its health", async () => {
+  it("is refused without a token and with a wrong token, except for the page and its health", async () => {
     const { url } = await boards.listening({ token: TOKEN });
     for (const { method, path, role } of EVERY_ROUTE)
       for (const more of [{}, { authorization: "Bearer wrong" }, { authorization: TOKEN }]) {
@@ -312,7 +312,7 @@ describe("access to a dashboard with tokens", () => {
     }
   });
 
-  it("has 20 sockets at most that are not authenticated", async () => {
+  it("allows at most 20 sockets that are not authenticated", async () => {
     const { url } = await boards.listening({ token: TOKEN }, { limits: { unknownSockets: 1 } });
     const first = new SocketClient(url);
     boards.later(() => first.close());
@@ -354,7 +354,7 @@ describe("access to a dashboard with tokens", () => {
     expect(await client.frame("review_ack")).to.include({ status: "FORBIDDEN" });
   });
 
-  it("is decided by authenticate alone where it is given", async () => {
+  it("is decided by authenticate alone if the option is set", async () => {
     const { url } = await boards.listening({
       authenticate: (request) => {
         const name = request.headers.get("x-user");
@@ -379,7 +379,7 @@ describe("access to a dashboard on this machine", () => {
   const boards = new Boards();
   afterEach(() => boards.end());
 
-  it("is refused to requests that a proxy has passed on", async () => {
+  it("is refused to requests that a proxy has forwarded", async () => {
     const { url } = await boards.listening();
     for (const header of ["forwarded", "x-forwarded-for", "x-real-ip"])
       expect(
@@ -387,7 +387,7 @@ describe("access to a dashboard on this machine", () => {
       ).to.equal(401);
   });
 
-  it("is allowed under the public address with its path before all others", async () => {
+  it("is allowed under the public URL with its path before all others", async () => {
     const { url } = await boards.listening({
       token: TOKEN,
       publicUrl: "https://team.example/board/",
@@ -397,7 +397,7 @@ describe("access to a dashboard on this machine", () => {
     expect(new URL(other).pathname).to.equal("/");
   });
 
-  it("is under the path of the public address, for the host and origin of it", async () => {
+  it("is under the path of the public URL, for its host and origin", async () => {
     const board = boards.board({
       port: false,
       token: TOKEN,

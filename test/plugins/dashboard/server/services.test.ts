@@ -72,7 +72,7 @@ describe("the services of a dashboard", () => {
     expect((await askJson<ServiceListBody>(url, "/api/services")).services).to.deep.equal([]);
   });
 
-  it("are listed without their queue, and refused, where the storage fails", async () => {
+  it("are listed without their queue, and refused, if the storage fails", async () => {
     const { board, url } = await boards.listening();
     const backend = inMemoryBackend({ idTtlMs: 3_600_000, clock: systemClock });
     let isAway = false;

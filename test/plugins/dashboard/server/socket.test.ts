@@ -51,7 +51,7 @@ describe("the socket of a dashboard", () => {
     }
   });
 
-  it("asks a page to fetch the state where its place is not known or too far behind", async () => {
+  it("asks a page to fetch the state if its position is unknown or too old", async () => {
     const { board, url } = await boards.listening({}, { limits: { missedEntries: 5 } });
     const run = new ChattyRun(boards, board);
     await run.add(20);
@@ -75,7 +75,7 @@ describe("the socket of a dashboard", () => {
     await run.end();
   });
 
-  it("leads a page that comes late to the state of the server, field by field", async () => {
+  it("gives a page that connects late the state of the server, field by field", async () => {
     const { board, url } = await boards.listening();
     const run = new ChattyRun(boards, board);
     await run.add(50);
@@ -214,7 +214,7 @@ describe("the socket of a dashboard", () => {
     expect(page.frames.map(({ type }) => type)).to.deep.equal(["hello", "pong"]);
   });
 
-  it("beats, and drops a client that answers no ping", async () => {
+  it("sends pings, and drops a client that does not answer", async () => {
     const now = new Date("2026-01-02T03:04:05.000Z");
     const { url } = await boards.listening(
       {},
@@ -226,7 +226,7 @@ describe("the socket of a dashboard", () => {
     expect(alive.closed).to.equal(undefined);
   });
 
-  it("sends summaries that changed, and the runs that are gone", async () => {
+  it("sends changed summaries, and the ids of removed runs", async () => {
     const { board, url } = await boards.listening();
     const page = await connected(url);
     const { runId } = await boards.ensemble(boards.kernel(board)).run();

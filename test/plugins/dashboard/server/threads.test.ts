@@ -74,7 +74,7 @@ describe("threads of conversations on a dashboard", () => {
     expect(before).not.to.have.property("previous");
   });
 
-  it("have no texts where contents stay in the program", async () => {
+  it("contain no texts with contents: false", async () => {
     const { url, chat } = await opened({ contents: false });
     const thread = chat.thread("t", { owner: "ada" });
     await thread.send("kingfisher");
@@ -88,7 +88,7 @@ describe("threads of conversations on a dashboard", () => {
     }
   });
 
-  it("belong to their owners", async () => {
+  it("are accessible to their owners only", async () => {
     const authenticate = (request: Request) => {
       const owner = request.headers.get("x-user");
       return { name: "someone", role: "viewer", ...(owner !== null && { owner }) } as const;
@@ -121,7 +121,7 @@ describe("threads of conversations on a dashboard", () => {
     expect(text).to.include("STORE_UNAVAILABLE").and.include("the disk is gone");
   });
 
-  it("need a conversation, and a name that is free", () => {
+  it("require a conversation, and an unused name", () => {
     const board = boards.board({ port: false });
     const chat = { threads: () => 1, thread: () => 1 } as never;
     board.registerConversation("chat", chat);

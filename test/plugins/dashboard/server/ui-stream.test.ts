@@ -49,7 +49,7 @@ describe("the UI message stream of a run on a dashboard", () => {
     new Task({ name: "two", description: "End" }),
   ];
 
-  it("has the text of every agent, also of a run that has ended, in parts that the AI SDK accepts", async () => {
+  it("contains the text of every agent, also of an ended run, in parts that the AI SDK accepts", async () => {
     const { board, url } = await boards.listening();
     const team = new Ensemble({
       kernel: boards.kernel(board),
@@ -101,7 +101,7 @@ describe("the UI message stream of a run on a dashboard", () => {
     expect(partsIn(text).at(-1)?.type).to.equal("finish");
   });
 
-  it("reports a failed run, and leaves the run alone when its reader leaves", async () => {
+  it("reports a failed run, and does not affect the run when its reader disconnects", async () => {
     const { board, url } = await boards.listening();
     let go = (): void => undefined;
     const held = new Promise<string>((resolve) => (go = () => resolve("done")));
@@ -127,7 +127,7 @@ describe("the UI message stream of a run on a dashboard", () => {
     );
   });
 
-  it("has no text where contents stay in the program", async () => {
+  it("contains no text with contents: false", async () => {
     const { board, url } = await boards.listening({ contents: false });
     const team = new Ensemble({
       kernel: boards.kernel(board),

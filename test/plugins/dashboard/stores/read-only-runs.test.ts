@@ -51,7 +51,7 @@ describe("runs of several stores", () => {
     expect(sums).to.deep.include({ calls: 6, cost: { USD: 0.6 }, states: { done: 6 } });
   });
 
-  it("show a run of two stores once, that of the first", async () => {
+  it("show a run of two stores once, from the first store", async () => {
     const [first, second] = [await storeWith(5, 4), await storeWith(5, 3)];
     await first.put(summaryOf("run 5", { ensemble: "first", startedAt: "1970-01-01T00:00:05Z" }));
     await first.append("run 5", [entryOf(0)]);
@@ -93,7 +93,7 @@ describe("RunStore.readOnly", () => {
     }
   });
 
-  it("refuses paths where nothing is, files of other kinds and other addresses", () => {
+  it("refuses missing paths, files of other kinds and other URLs", () => {
     for (const odd of ["./nowhere", "package.json/x", "mysql://host", " ", import.meta.filename])
       expect(() => RunStore.readOnly([odd]), odd).to.throw(ValidationError);
     expect(() => RunStore.readOnly("runs" as never)).to.throw(ValidationError, "array");

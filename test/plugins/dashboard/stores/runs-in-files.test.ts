@@ -104,7 +104,7 @@ describe("RunStore.file", () => {
     await reader.dispose?.();
   });
 
-  it("keeps ids that are no file names in separate files inside the folder", async () => {
+  it("keeps ids that are not file names in separate files inside the folder", async () => {
     const folder = newFolder();
     const store = RunStore.file(folder);
     const ids = [
@@ -143,7 +143,7 @@ describe("RunStore.file", () => {
     await writer.dispose?.();
   });
 
-  it("removes the runs that began first beyond its number, and those that ended too long ago", async () => {
+  it("removes the oldest runs beyond its number, and runs that ended too long ago", async () => {
     const folder = newFolder();
     const at = (hour: number): string => `2026-01-01T0${hour}:00:00.000Z`;
     const clock = { now: () => new Date(at(5)) };
@@ -221,7 +221,7 @@ describe("RunStore.file, with damaged files", () => {
     }
   });
 
-  it("refuses a log of another run, a symbolic link and a folder that can't be made", async () => {
+  it("refuses a log of another run, a symbolic link and a folder that can't be created", async () => {
     const folder = await folderWith(["a"], ["b"]);
     await writeFile(join(folder, "b.log.jsonl"), await readFile(join(folder, "a.log.jsonl")));
     await rm(join(folder, "a.log.jsonl"));
@@ -238,7 +238,7 @@ describe("RunStore.file, with damaged files", () => {
     expect(error.message).to.contain("is not a folder");
   });
 
-  it("writes nothing after it was closed, and into a folder whose lock was removed after it has taken it again", async () => {
+  it("writes nothing after it was closed, and takes the lock of its folder again if it was removed", async () => {
     const folder = newFolder();
     const store = RunStore.file(folder);
     await store.put(summaryOf("a", { state: "running" }));

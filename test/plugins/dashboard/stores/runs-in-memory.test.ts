@@ -19,7 +19,7 @@ async function idsIn(store: Store): Promise<readonly string[]> {
 }
 
 describe("RunStore.inMemory", () => {
-  it("drops the runs that were put first and have ended, and none in progress", async () => {
+  it("drops the oldest ended runs, and none in progress", async () => {
     const store = RunStore.inMemory({ maxRuns: 2 });
     for (const run of [summaryOf("a", { state: "running" }), summaryOf("b"), summaryOf("c")])
       await store.put(run);
@@ -28,7 +28,7 @@ describe("RunStore.inMemory", () => {
     expect(await idsIn(store)).to.deep.equal(["d", "a"]);
   });
 
-  it("drops the texts of the oldest entries beyond its bound", async () => {
+  it("drops the texts of the oldest entries beyond its limit", async () => {
     const store = RunStore.inMemory({ maxEntries: 2 });
     const call = (n: number): ReturnType<typeof entry> =>
       entry(n, "tool_called", { taskId: "a", toolName: "search", toolResult: "birds" });
@@ -40,7 +40,7 @@ describe("RunStore.inMemory", () => {
     expect(second).to.include({ toolResult: "birds" });
   });
 
-  it("refuses bounds below 1, and unknown options", () => {
+  it("refuses limits below 1, and unknown options", () => {
     for (const odd of [{ maxRuns: 0 }, { maxEntries: 1.5 }, { maxRun: 3 }])
       expect(() => RunStore.inMemory(odd)).to.throw(ValidationError);
   });

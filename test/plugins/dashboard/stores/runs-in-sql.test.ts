@@ -60,7 +60,7 @@ function storeCases(name: string, tables: Tables): void {
 
   runStoreContract(name, { reopens: true, create: () => underTest(open, empty) });
 
-  it("shows runs at work as interrupted once their process was silent for a minute", async () => {
+  it("shows runs in progress as interrupted after their process was silent for a minute", async () => {
     const [store, other] = [open(), open()];
     await store.put(summaryOf("a", { state: "running" }));
     await store.put(summaryOf("b", { state: "waiting", exitReason: "SUSPENDED" }));
@@ -104,7 +104,7 @@ function storeCases(name: string, tables: Tables): void {
 }
 
 describe("RunStore.sql", () => {
-  it("refuses addresses and options that cannot work", () => {
+  it("refuses invalid URLs and options", () => {
     expect(() => RunStore.sql({ url: "mysql://x" })).to.throw(ValidationError, "RunStore.sql url");
     expect(() => RunStore.sql({ url: "pglite:memory", schema: "A" })).to.throw(ValidationError);
     expect(() => RunStore.sql({ url: "pglite:memory", prefix: "a" } as never)).to.throw(

@@ -65,7 +65,7 @@ describe("RunStore.file, on a folder with traces", () => {
     expect((await store.list({ text: "swifts", tags: { customer: "acme" } })).total).to.equal(2);
   });
 
-  it("is not written where the folder has traces only", async () => {
+  it("writes nothing if the folder contains traces only", async () => {
     const folder = await folderOfTraces();
     const before = await readdir(folder);
     const store = RunStore.file(folder);
@@ -77,7 +77,7 @@ describe("RunStore.file, on a folder with traces", () => {
     await store.dispose?.();
   });
 
-  it("shows traces that are copied into a folder of runs; a log counts before them", async () => {
+  it("shows traces that are copied into a folder of runs; a log has precedence over a trace", async () => {
     const folder = join(temporaryFolder(), "runs");
     const store = RunStore.file(folder);
     await store.put(summaryOf("a"));
@@ -97,7 +97,7 @@ describe("RunStore.file, on a folder with traces", () => {
     await store.dispose?.();
   });
 
-  it("omits a file that can't be read, names it once, and reads it again after a change", async () => {
+  it("omits an unreadable file, names it once, and reads it again after a change", async () => {
     const folder = await folderOfTraces();
     await writeFile(join(folder, "broken.trace.json"), '{"schemaVersion": "1.3", "taskTr');
     await mkdir(join(folder, "folder.trace.json"));

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { agent, keptEnsemble, modelOf, task } from "./kept-team.js";
 
 describe("a run in a folder", () => {
-  it("stays in that folder, with any id", async () => {
+  it("remains in that folder, with any id", async () => {
     const parent = temporaryFolder();
     const ids = ["../up", "a/../../up", "/etc/up", "..", ".", "__proto__", "a\\b", "CON", "r.lock"];
     for (const runId of ids) {
@@ -79,7 +79,7 @@ describe("a run in a folder", () => {
     expect(await readFile(path, "utf8")).to.equal(text);
   });
 
-  it("is refused if it has an invalid line in the middle, and continues once that is removed", async () => {
+  it("is refused if it has an invalid line in the middle, and continues after its removal", async () => {
     const folder = temporaryFolder();
     await play(folder, "last");
     const path = join(folder, "r.jsonl");
@@ -134,7 +134,7 @@ describe("a finished task whose output no longer matches its schema", () => {
     expect(asked).to.equal(0);
   });
 
-  it("is done again where that is wanted", async () => {
+  it("is executed again if the option requests it", async () => {
     const durable = { onChange: "redo" } as const;
     const { output, asked } = await play(await begun(), changed, { answer, durable });
     expect(output.error).to.equal(undefined);

@@ -135,7 +135,7 @@ describe("a run whose program has changed", () => {
     expect(warnings.join()).to.include("T:one@1");
   });
 
-  it("is done again from its finished tasks alone with keep: tasks", async () => {
+  it("continues from its finished tasks alone with keep: tasks", async () => {
     const journal = Journal.inMemory();
     const { model } = modelOf(() => "two");
     await using first = keptEnsemble({ model, tasks: [task("one"), task("two")] }, { journal, keep: "tasks" }); // prettier-ignore

@@ -61,7 +61,7 @@ describe("runs whose reviews are damaged", () => {
       expect(await team.plugin.runs.get("damaged")).to.include({ status: "waiting" });
     });
 
-  it("do not keep others from being answered, also where they are sealed", async () => {
+  it("do not prevent answers to other reviews, also if they are sealed", async () => {
     const folder = temporaryFolder();
     const o = { url: `file:${folder}`, suspendAfterMs: 0, encryptionKey };
     await suspendThree(folder, o);

@@ -47,7 +47,7 @@ describe("a tool call whose end is unknown", () => {
     return { journal, sent, make };
   };
 
-  it("ends the run where the call must not be repeated, until it is settled", async () => {
+  it("ends the run if the call must not be repeated, until it is settled", async () => {
     const { journal, sent, make } = await begun("fail");
     await using ensemble = make();
     const { error } = await ensemble.run({}, { runId: "r", throwOnError: false });
@@ -59,7 +59,7 @@ describe("a tool call whose end is unknown", () => {
     expect(sent).to.deep.equal(["r/t@1/m/1"]);
   });
 
-  it("is repeated with the same key where a person, the tool or the option allows it", async () => {
+  it("is repeated with the same key if a user, the tool or the option allows it", async () => {
     for (const [resume, inDoubt] of [
       ["fail", "ask"],
       ["again", "ask"],

@@ -28,7 +28,7 @@ describe("a durable run with a memory store in memory", () => {
     expect(warnings[0]).to.include("Memory scope 'facts'");
   });
 
-  it("does not warn where the journal is in memory too, or the store is on files", async () => {
+  it("does not warn if the journal is also in memory, or the store is on files", async () => {
     expect(await warningsOf(Journal.inMemory(), MemoryStore.inMemory())).to.deep.equal([]);
     const store = MemoryStore.file(`${temporaryFolder()}/facts.jsonl`);
     expect(await warningsOf(Journal.file(temporaryFolder()), store)).to.deep.equal([]);

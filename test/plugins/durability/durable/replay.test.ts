@@ -36,7 +36,7 @@ const textsOf = ({ error, taskOutputs }: EnsembleOutput): readonly string[] =>
 
 describe("a replay of a run with a journal and a review", () => {
   for (const isFirst of [true, false])
-    it(`asks no model and no person, and is kept, with durable() ${isFirst ? "before" : "behind"} the replay`, async () => {
+    it(`calls no model, requests no review, and is journaled, with durable() ${isFirst ? "before" : "after"} the replay`, async () => {
       const file = join(temporaryFolder(), "recording.jsonl");
       const given = (journal: Journal, other: Plugin): readonly Plugin[] =>
         isFirst ? [durable({ journal }), other] : [other, durable({ journal })];
@@ -56,7 +56,7 @@ describe("a replay of a run with a journal and a review", () => {
       expect(again.calls).to.deep.equal([]);
     });
 
-  it("ends with an error that names the review where the recorded run was suspended, and asks for it with onMiss: live", async () => {
+  it("ends with an error that names the review of the suspension, and requests it with onMiss: live", async () => {
     const file = join(temporaryFolder(), "recording.jsonl");
     const suspended = (other: Plugin): readonly Plugin[] => [
       durable({ journal: Journal.inMemory(), suspendAfterMs: 0 }),

@@ -3,8 +3,8 @@ import { Journal, durable, once } from "agentensemble/durability";
 import { expect } from "chai";
 import { failure, keptEnsemble, modelOf, task } from "./kept-team.js";
 
-describe("a run that is kept", () => {
-  it("is resumed by its id with its inputs and tags, and pays nothing twice", async () => {
+describe("a run in a journal", () => {
+  it("is resumed by its id with its inputs and tags, and repeats no paid call", async () => {
     const journal = Journal.inMemory();
     let fails: string | undefined = "two";
     const { model, calls } = modelOf(() => fails);
@@ -34,7 +34,7 @@ describe("a run that is kept", () => {
     expect(record?.result?.metrics).to.include({ totalTokens: 22, llmCallCount: 2, cost: 22 });
   });
 
-  it("is refused with other inputs before any cost, and continues with its own", async () => {
+  it("is refused with other inputs before any cost arises, and continues with its own", async () => {
     const journal = Journal.inMemory();
     const { model, calls } = modelOf();
     await using ensemble = keptEnsemble({ model, tasks: [task("one")] }, { journal });
@@ -58,7 +58,7 @@ describe("a run that is kept", () => {
     expect((await ensemble.run({ day }, { runId: "r" })).raw).to.equal("done one");
   });
 
-  it("is answered once it is completed, with any id, and then executes nothing", async () => {
+  it("returns its output after it is completed, with any id, and executes nothing", async () => {
     const id = "7d1e6a52-1f0c-4b1e-9a57-3c2b8f0d4e61";
     const journal = Journal.inMemory();
     const { model, calls } = modelOf();
@@ -92,7 +92,7 @@ describe("a run that is kept", () => {
     expect(calls).to.deep.equal(["one"]);
   });
 
-  it("is answered several times concurrently when it is completed, without costs", async () => {
+  it("returns its output to concurrent executions after it is completed, without costs", async () => {
     const journal = Journal.inMemory();
     const { model, calls } = modelOf();
     const tasks = [task("one"), task("two")];
@@ -131,7 +131,7 @@ describe("a run that is kept", () => {
       expect(await failure(ensemble.run({}, { runId: id }))).to.include({ code: "AE_VALIDATION" });
     });
 
-  it("is refused by its name where it is sealed and there is no key", async () => {
+  it("is refused by its name if it is sealed and there is no key", async () => {
     const journal = Journal.inMemory();
     const { model } = modelOf();
     const encryptionKey = Buffer.alloc(32, 7).toString("base64");
@@ -158,7 +158,7 @@ describe("a run that is kept", () => {
     expect((await second.resume("plain 2")).raw).to.equal("done one");
   });
 
-  it("asks for the id of a run inside of a handler", async () => {
+  it("requires the id of a run inside of a handler", async () => {
     const journal = Journal.inMemory();
     const { model, calls } = modelOf();
     const ids: (string | undefined)[] = [undefined, "00000000-0000-4000-8000-000000000000"];
@@ -185,7 +185,7 @@ describe("a run that is kept", () => {
 });
 
 describe("once()", () => {
-  it("just does its work without durable(), and refuses a name twice with it", async () => {
+  it("executes its function without durable(), and refuses a repeated name with durable()", async () => {
     const handler = new Task({
       name: "t",
       description: "t",

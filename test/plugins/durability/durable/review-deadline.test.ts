@@ -7,7 +7,7 @@ import { failure, keptEnsemble, modelOf, task } from "./kept-team.js";
 const TIMEOUT_MS = 3_600_000;
 
 describe("the time limit of a review that a handler of the program answers", () => {
-  it("counts from the first request, in whichever execution", async () => {
+  it("counts from the first request, in any execution", async () => {
     const journal = Journal.file(temporaryFolder());
     const stop = new AbortController();
     let asked = 0;

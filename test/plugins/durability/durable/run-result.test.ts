@@ -36,7 +36,7 @@ const end = (found: EnsembleOutput | undefined, error?: Error, sealed = false) =
   claimEndOf({ run, output: found, error }, { sealed, saved: undefined });
 
 describe("the end of an execution in a journal", () => {
-  it("has outputs, totals and cost without secrets, and with them where it is sealed", () => {
+  it("contains outputs, totals and cost without secrets, and with secrets if it is sealed", () => {
     const { status, result } = end(output());
     expect(status).to.equal("completed");
     expect(result).to.deep.include({ exitReason: "COMPLETED", raw: "***" });
@@ -54,7 +54,7 @@ describe("the end of an execution in a journal", () => {
     expect(result?.taskOutputs[0]?.taskId).to.equal("t2");
   });
 
-  it("has zeros where an execution ended before it had an output", () => {
+  it("contains zeros if an execution ended before it had an output", () => {
     const { status, result } = end(undefined, new Error("broken"));
     expect(status).to.equal("failed");
     expect(result).to.deep.include({

@@ -37,7 +37,7 @@ describe("the runs of durable()", () => {
     expect((await runs.list()).runs).to.deep.equal([]);
   });
 
-  it("are seen from another process by their address", async () => {
+  it("are visible to another process by their address", async () => {
     const url = `file:${temporaryFolder()}`;
     const { model } = modelOf();
     await using ensemble = keptEnsemble({ model, tasks: [task("one")] }, { url });
@@ -49,7 +49,7 @@ describe("the runs of durable()", () => {
     expect(await failure(connectRuns("ftp://x"))).to.include({ code: "AE_VALIDATION" });
   });
 
-  it("that died are resumed when their ensemble is created, except those that end their process each time", async () => {
+  it("that died are resumed when their ensemble is created, except runs that repeatedly end their process", async () => {
     const journal = Journal.inMemory();
     const { model, calls } = modelOf();
     const start = { ensemble: "ensemble", inputs: {}, inputsHash: "", tags: {} };

@@ -9,7 +9,7 @@ const KEY = Buffer.alloc(32, 7).toString("base64");
 const OTHER = Buffer.alloc(32, 8).toString("base64");
 const SECRET = "sk-test-0123456789abcdef0123456789";
 
-describe("a run that is kept with a key", () => {
+describe("a run that is journaled with a key", () => {
   const play = async (
     journal: Journal,
     o: { readonly encryptionKey?: string; readonly fails?: boolean; readonly plugins?: EnsembleOptions["plugins"] }, // prettier-ignore
@@ -35,7 +35,7 @@ describe("a run that is kept with a key", () => {
     return { output, calls, warnings };
   };
 
-  it("shows nothing to who reads the journal, and is exact when it is resumed", async () => {
+  it("shows no text to a reader of the journal, and is unchanged when it is resumed", async () => {
     const journal = Journal.inMemory();
     await play(journal, { encryptionKey: KEY, fails: true });
     const kept = JSON.stringify([await journal.get("r"), await journal.entries("r")]);
@@ -53,7 +53,7 @@ describe("a run that is kept with a key", () => {
     expect((await play(journal, {})).output.error).not.to.equal(undefined);
   });
 
-  it("is sealed by the codec that is bound", async () => {
+  it("is sealed by the bound codec", async () => {
     const journal = Journal.inMemory();
     const used: string[] = [];
     const codec = definePlugin({
@@ -72,7 +72,7 @@ describe("a run that is kept with a key", () => {
     expect((await play(journal, { plugins: [codec] })).calls).to.equal(0);
   });
 
-  it("has a key of 32 bytes", () => {
+  it("requires a key of 32 bytes", () => {
     expect(() => durable({ encryptionKey: "short" })).to.throw().with.property("code", "AE_VALIDATION"); // prettier-ignore
   });
 

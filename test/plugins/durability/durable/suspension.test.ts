@@ -9,7 +9,7 @@ import { pause } from "../../../support/time.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 import { keptEnsemble, modelOf, task } from "./kept-team.js";
 
-describe("a run that waits for a person", () => {
+describe("a run that waits for a review", () => {
   const reviewed = (name: string): Task => task(name, { review: Review.of({ timeoutMs: 0 }) });
 
   /** The first process asks, the second one answers, the third one goes on. */
@@ -43,7 +43,7 @@ describe("a run that waits for a person", () => {
   it("is suspended when nothing else is in progress, and continues after a decision in another process", () =>
     suspendAndResume(`file:${temporaryFolder()}`));
 
-  it("is suspended and continues in PostgreSQL, too", async function () {
+  it("is suspended and continues in PostgreSQL", async function () {
     await needPostgres(this);
     await suspendAndResume(POSTGRES_URL);
   });
@@ -68,7 +68,7 @@ describe("a run that waits for a person", () => {
     expect(types.lastIndexOf("task_completed")).to.be.below(types.indexOf("run_suspended"));
   });
 
-  it("is not suspended while a model makes the agent of another task", async () => {
+  it("is not suspended while a model creates the agent of another task", async () => {
     const journal = Journal.inMemory();
     let open = (): void => undefined;
     const gate = new Promise<void>((resolve) => (open = resolve));
@@ -95,7 +95,7 @@ describe("a run that waits for a person", () => {
     expect((await running).exitReason).to.equal("SUSPENDED");
   });
 
-  it("leaves no open review when it is cancelled while it waits, or by its signal", async () => {
+  it("leaves no open review when it is cancelled during its wait, or by its signal", async () => {
     const journal = Journal.inMemory();
     const { model } = modelOf();
     const tasks = [reviewed("one")];

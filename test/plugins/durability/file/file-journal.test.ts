@@ -61,7 +61,7 @@ describe("openFileJournal", () => {
       expect((await stat(path)).size - before - 1_000).to.be.at.most(300);
     }));
 
-  it("cuts off a last line that a crash left torn, wherever it was torn", () =>
+  it("removes a last line that a crash truncated, at any position", () =>
     withFolder(async (folder) => {
       const path = await keptRun(folder);
       const whole = await readFile(path);
@@ -81,7 +81,7 @@ describe("openFileJournal", () => {
       }
     }));
 
-  it("cuts off the whole of a torn line that is longer than what is written next", () =>
+  it("removes a truncated line completely, also if it is longer than the next entry", () =>
     withFolder(async (folder) => {
       const path = await keptRun(folder);
       await appendFile(path, `{"key":"${"x".repeat(5_000)}`);
@@ -164,7 +164,7 @@ describe("openFileJournal", () => {
         expect((await rejectionOf(JournalError, call())).hint).to.include("not followed");
     }));
 
-  it("reports that the file of a run was removed while it was executed", () =>
+  it("reports that the file of a run was removed during the execution", () =>
     withFolder(async (folder) => {
       const journal = folder.open();
       const claim = await journal.claim(claimOf("r"));
@@ -174,7 +174,7 @@ describe("openFileJournal", () => {
       expect((await journal.renew(claim)).state).to.equal("lost");
     }));
 
-  it("asks the system whether the holder is alive, and ignores the time of its lock", () =>
+  it("checks with the system whether the holder is alive, and ignores the age of its lock", () =>
     withFolder(async (folder) => {
       const journal = folder.open();
       const claim = await journal.claim(claimOf("r", { leaseMs: 1 }));
@@ -186,14 +186,14 @@ describe("openFileJournal", () => {
       expect((await journal.renew(claim)).state).to.equal("held");
     }));
 
-  it("names the file in place of its folder", () =>
+  it("reports a file in place of its folder", () =>
     withFolder(async (folder) => {
       await writeFile(folder.path, "a file");
       const { message } = await rejectionOf(JournalError, folder.open().claim(claimOf("r")));
       expect(message).to.include(folder.path);
     }));
 
-  it("rewrites completed runs without the calls that tasks cover once the folder is large", () =>
+  it("rewrites completed runs without the calls that tasks cover if the folder is large", () =>
     withFolder(async (folder) => {
       const keep = async (
         runId: string,
@@ -229,7 +229,7 @@ describe("openFileJournal", () => {
       expect((await journal.get("old"))?.executions).to.equal(2);
     }));
 
-  it("leaves nothing open and needs no more memory after hundreds of runs", async function () {
+  it("leaves no open file and uses constant memory after hundreds of runs", async function () {
     this.timeout(60_000);
     await withFolder(async (folder) => {
       const journal = folder.open();

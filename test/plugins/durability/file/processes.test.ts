@@ -32,7 +32,7 @@ describe("runs in a folder and other processes", function () {
     for (const child of OtherProcess.running) child.kill("SIGKILL");
   });
 
-  it("have every acknowledged entry after their process was killed at any moment", () =>
+  it("contain every acknowledged entry after their process was killed at any moment", () =>
     withFolder(async (folder) => {
       const acknowledged = new Set<string>();
       for (let round = 1; round <= 5; round++) {
@@ -52,7 +52,7 @@ describe("runs in a folder and other processes", function () {
       expect([record.executions, record.fruitlessExecutions]).to.deep.equal([6, 0]);
     }));
 
-  it("are refused to others while their process lives, and taken over immediately after it was killed", () =>
+  it("are refused to others while their process is alive, and taken over immediately after it was killed", () =>
     withFolder(async (folder) => {
       const holder = holderOf("write", folder.path, 60_000);
       await holder.saying(2);
@@ -65,7 +65,7 @@ describe("runs in a folder and other processes", function () {
       expect((await journal.claim(claimOf("r"))).record.executions).to.equal(2);
     }));
 
-  it("are taken over from a host without a heartbeat for a lease, and its process writes nothing when it continues", () =>
+  it("are taken over after a lease without a heartbeat, and the old process can't write", () =>
     withFolder(async (folder) => {
       const holder = holderOf("write", folder.path, 400);
       await holder.saying(10);
@@ -87,13 +87,13 @@ describe("runs in a folder and other processes", function () {
       expect(keys).to.include.members([...before]);
     }));
 
-  it("lose nothing that was acknowledged on a disk that is full, and continue when there is room", async function () {
+  it("lose no acknowledged entry on a full disk, and continue when there is space", async function () {
     if (!hasSmallDisks()) return this.skip();
     const lines = await onSmallDisk("fill", temporaryFolder()).ended();
     expect(lines).to.deep.equal(["AE_JOURNAL", "AE_JOURNAL", "true", "AE_JOURNAL", "true", "no drafts"]); // prettier-ignore
   });
 
-  it("name a folder that can't be written to", async function () {
+  it("report an unwritable folder", async function () {
     if (!hasSmallDisks()) return this.skip();
     const folder = temporaryFolder();
     const holder = onSmallDisk("refuse", folder, 'mount -o remount,ro "$1"');

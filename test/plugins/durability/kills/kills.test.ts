@@ -48,7 +48,7 @@ function expectSame(killed: Outcome, whole: Outcome, seed: number): void {
 /** Calls that were in flight at a kill and were made again. */
 const repeatedBy = ({ paid, answered }: Outcome): number => sumOf(paid) - sumOf(answered);
 
-describe("a program that is killed again and again", function () {
+describe("a program that is killed repeatedly", function () {
   this.timeout(30_000 + KILLS * 20_000);
   let whole: Outcome;
   before(async () => {
@@ -76,7 +76,7 @@ describe("a program that is killed again and again", function () {
     "on PostgreSQL": () => ({ url: POSTGRES_URL, schema: "ae_test_kills" }),
   };
   for (const [title, place] of Object.entries(places))
-    it(`reaches the same end, pays for no answered call again, and sends one mail, with its journal ${title}`, async function () {
+    it(`reaches the same end, repeats no answered call, and sends one mail, with its journal ${title}`, async function () {
       if (title !== "in a folder") {
         if (KILLS < MANY) return this.skip();
         await needPostgres(this);

@@ -10,7 +10,7 @@ import { execute } from "./killed-process.js";
 describe("a run that two processes execute concurrently", function () {
   this.timeout(60_000);
 
-  it("continues in the first one; the second receives the name of the first process, and causes no costs", async () => {
+  it("continues in the first process; the second receives the name of the first, and causes no costs", async () => {
     const world = await CountingWorld.start();
     const place = { folder: join(temporaryFolder(), "runs") };
     const journal = openFileJournal(place.folder);

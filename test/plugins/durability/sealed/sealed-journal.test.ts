@@ -64,7 +64,7 @@ describe("a sealed journal", () => {
     codec = aesJournalCodec({ current: KEY }),
   ): Promise<void> => withFolder((folder) => body(sealedJournal(folder.open(), codec), folder));
 
-  it("leaves no text, no hash and no answer on the disk in a form that can be read", () =>
+  it("leaves no readable text, hash or answer on the disk", () =>
     withSealed(async (journal, folder) => {
       const start = startOf("r", { inputs: { a: "SECRET1" }, inputsHash: "SECRET2" });
       const claim = await journal.claim({ ...claimOf("r"), start });
@@ -155,7 +155,7 @@ describe("a sealed journal", () => {
       expect(error.message).to.not.include(before).and.not.include(now);
     }));
 
-  it("refuses a wrong key by a name, and leaves the run as it was", () =>
+  it("refuses a wrong key by a name, and keeps the run unchanged", () =>
     withFolder(async (folder) => {
       const journal = sealedJournal(folder.open(), aesJournalCodec({ current: KEY }));
       await journal.release(await journal.claim(claimOf("r")), { status: "waiting" });
@@ -201,7 +201,7 @@ describe("a sealed journal", () => {
       expect((await journal.claim(claimOf("r"))).record.status).to.be.oneOf(["waiting", "failed"]);
     }));
 
-  it("refuses to execute or show a run that was kept without a key, and lists it", () =>
+  it("refuses to execute or show a run that was stored without a key, and lists it", () =>
     withSealed(async (journal, folder) => {
       const plain = folder.open();
       await plain.release(await plain.claim(claimOf("r")), {
@@ -244,7 +244,7 @@ describe("a sealed journal", () => {
       await rejectionOf(JournalError, answering);
     }));
 
-  it("omits reviews of another key from the inbox, and names that key in one warning", () =>
+  it("omits reviews of another key from the inbox, and names their key in one warning", () =>
     withFolder(async (folder) => {
       const theirs = sealedJournal(folder.open(), aesJournalCodec({ current: newKey() }));
       for (const name of ["a", "b"]) await theirs.reviews.ask(reviewOf("s", name));
@@ -265,7 +265,7 @@ describe("a sealed journal", () => {
       expect((await theirs.reviews.resolve("s-a", answer)).outcome).to.equal("resolved");
     }));
 
-  it("refuses what is no key, without showing it", () => {
+  it("refuses an invalid key, without showing it", () => {
     const short = randomBytes(16).toString("base64");
     for (const keys of [
       { current: short },

@@ -31,7 +31,7 @@ describe("a SQL journal whose server fails", function () {
         `select pg_terminate_backend(pid) from pg_stat_activity where application_name = '${application}'`,
       );
 
-    it("loses nothing that was acknowledged, and writes nothing twice, when connections are cut", async () => {
+    it("loses no acknowledged entry, and writes nothing twice, when connections are cut", async () => {
       const journal = journals.open(journals.schema());
       const claim = await claimRun(journal, "r");
       const written: string[] = [];
@@ -147,7 +147,7 @@ describe("a SQL journal whose server fails", function () {
       server = undefined;
     });
 
-    it("fails with the first call where no server answers, and names no password", async () => {
+    it("fails with the first call if no server answers, and names no password", async () => {
       const url = "postgres://ana:s3cr3t@127.0.0.1:1/db";
       const journal = openSqlJournal({ url });
       expect(journal.name).to.equal("PostgreSQL at 127.0.0.1:1/db");
@@ -159,7 +159,7 @@ describe("a SQL journal whose server fails", function () {
       expect(JournalError.isInstance(await rejection(journal.get("r")))).to.equal(true);
     });
 
-    it("fails with the first call where a server accepts and sends nothing", async () => {
+    it("fails with the first call if a server accepts and sends nothing", async () => {
       server = createServer((socket) => void sockets.push(socket));
       await new Promise<void>((resolve) => server?.listen(0, "127.0.0.1", resolve));
       const address = server.address();

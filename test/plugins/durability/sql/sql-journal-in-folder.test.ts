@@ -7,7 +7,7 @@ import { rejection } from "../../../support/rejection.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 
 describe("a SQL journal in a folder of PGlite", () => {
-  it("is refused where the folder is in use, by the name of its holder", async () => {
+  it("is refused if the folder is in use, with the name of its holder", async () => {
     const folder = join(temporaryFolder(), "runs");
     const lock = await FileLock.acquire(`${folder}.lock`);
     const journal = openSqlJournal({ url: `pglite:${folder}` });

@@ -49,7 +49,7 @@ describe("processes that compete for a run of a SQL journal", function () {
     return client;
   }
 
-  it("writes nothing for an old epoch whose takeover was committed while the write waited", async () => {
+  it("write nothing for an old epoch if the takeover was committed while the write waited", async () => {
     const schema = journals.schema();
     const journal = journals.open(schema);
     const claim = await claimRun(journal, "r");
@@ -174,7 +174,7 @@ describe("processes that compete for a run of a SQL journal", function () {
     expect(lost?.lines[0]).to.match(new RegExp(`^failed AE_RUN_IN_USE .* ${won?.name}$`));
   });
 
-  it("reports a question, and its answer, to another process by notification", async () => {
+  it("receive a review and its answer from another process by notification", async () => {
     const schema = journals.schema();
     const [asking, answering] = [journals.open(schema).reviews, journals.open(schema).reviews];
     const heard: string[] = [];
@@ -195,7 +195,7 @@ describe("processes that compete for a run of a SQL journal", function () {
     );
   });
 
-  it("ends the wait for a review that is deleted with its run", async () => {
+  it("end the wait for a review that is deleted with its run", async () => {
     const journal = journals.open(journals.schema());
     await journal.release(await claimRun(journal, "r"), { status: "waiting" });
     const { reviews } = journal;

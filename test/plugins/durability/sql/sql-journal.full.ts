@@ -78,7 +78,7 @@ describe("a SQL journal whose server is restarted", function () {
 describe("a SQL journal in a folder of PGlite", function () {
   this.timeout(180_000);
 
-  it("keeps everything for the next process, and the folder for itself alone", async () => {
+  it("keeps all data for the next process, and the folder for one process at a time", async () => {
     const url = `pglite:${join(temporaryFolder(), "runs")}`;
     const journal = openSqlJournal({ url });
     expect(journal.reviews.howToAnswer?.("q")).to.match(/ --store pglite:\/.*\/runs$/);
@@ -101,7 +101,7 @@ describe("a SQL journal in a folder of PGlite", function () {
     }
   });
 
-  it("is refused to other processes while one uses it, and has all acknowledged entries after that process is killed", async () => {
+  it("is refused to other processes while in use, and keeps acknowledged entries if its process is killed", async () => {
     const url = `pglite:${join(temporaryFolder(), "runs")}`;
     const holder = new HolderProcess(url, "agentensemble", "r", 600);
     const other = openSqlJournal({ url });

@@ -12,7 +12,7 @@ const hintOf = (error: unknown): unknown => JournalError.isInstance(error) && er
 describe("the schema of SQL journals", function () {
   this.timeout(60_000);
 
-  it("is named by small letters, digits and _ alone", () => {
+  it("has a name of lowercase letters, digits and _ only", () => {
     for (const schema of [
       'a"; drop table runs; --',
       "A",
@@ -42,7 +42,7 @@ describe("the schema of SQL journals", function () {
     afterEach(() => journals.closeAll());
     after(() => journals.end());
 
-    it("is made once by many that open it at the same time", async () => {
+    it("is created once by concurrent clients", async () => {
       const schema = journals.schema();
       const many = Array.from({ length: 6 }, () => journals.open(schema));
       await Promise.all(many.map((journal) => journal.get("r")));
@@ -52,7 +52,7 @@ describe("the schema of SQL journals", function () {
       );
     });
 
-    it("is refused by name where it has a later version", async () => {
+    it("is refused by name if it has a later version", async () => {
       const schema = journals.schema();
       await journals.open(schema).get("r");
       await onServer(`insert into "${schema}".migrations (version) values (${SCHEMA_VERSION + 1})`);
@@ -64,7 +64,7 @@ describe("the schema of SQL journals", function () {
         .and.include(`version ${SCHEMA_VERSION + 1}`);
     });
 
-    it("is left alone by the names of runs, keys and tags", async () => {
+    it("is not affected by the names of runs, keys and tags", async () => {
       const journal = journals.open(journals.schema());
       const evil = "'; drop table runs; --";
       const claim = await claimRun(journal, evil);
@@ -75,7 +75,7 @@ describe("the schema of SQL journals", function () {
         expect(await rejection(journal.list({ after }))).to.have.property("code", "AE_VALIDATION");
     });
 
-    it("needs a role that may create it once, and afterwards only the rights that the error names", async () => {
+    it("requires a role that may create it once, and later only the rights that the error names", async () => {
       const schema = journals.schema();
       const url = new URL(POSTGRES_URL);
       url.username = role;

@@ -12,7 +12,7 @@ describe("workers that are killed for a minute, while the database is restarted 
   });
   after(() => server?.stop("SIGKILL"));
 
-  it("lose no run, and make no finished model call again", async () => {
+  it("lose no run, and repeat no finished model call", async () => {
     const restart = async (): Promise<void> => {
       await server.stop("SIGKILL");
       await server.start();

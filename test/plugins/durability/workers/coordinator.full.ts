@@ -12,7 +12,7 @@ const MOST_MIB = 400;
 const HEAP_MIB = 304;
 const PROGRAM = fileURLToPath(new URL("./coordinator.js", import.meta.url));
 
-describe("the process of a map-reduce of 100,000 items that other processes do", function () {
+describe("the process of a map-reduce whose 100,000 items other processes execute", function () {
   this.timeout(60 * 60_000);
   const schema = suiteSchema("ae_coordinator_full");
 

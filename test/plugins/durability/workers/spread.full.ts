@@ -12,7 +12,7 @@ describe("a large map-reduce over four workers", function () {
   this.timeout(90 * 60_000);
   const schema = suiteSchema("ae_spread_full");
 
-  it("ends after 20 kills, makes no finished call again, and needs little memory in each process", async () => {
+  it("ends after 20 kills, repeats no finished call, and uses little memory in each process", async () => {
     const { mostMiB } = await expectSpread({
       ...{ url: POSTGRES_URL, schema, workers: 4, kills: 20, latencyMs: 200, leaseMs: 60_000 },
       ...{ items: ITEMS, unit: 50, units: 8, window: 2_000, compares: false, heapMiB: HEAP_MIB },

@@ -5,7 +5,7 @@ describe("workers that are killed", function () {
   this.timeout(240_000);
   const schema = suiteSchema("ae_fleet");
 
-  it("lose no run, and make no finished model call again", async () => {
+  it("lose no run, and repeat no finished model call", async () => {
     await expectFleetKeepsAll({ url: POSTGRES_URL, schema, runs: 20, killsForMs: 3_000 });
   });
 });

@@ -11,7 +11,7 @@ const loader = `export async function resolve(specifier, context, next) {
 }`;
 
 describe("without @modelcontextprotocol/client", () => {
-  it("servers are refused with the command that installs it", () => {
+  it("refuses servers with the command that installs the package", () => {
     const program = `
       import { register } from "node:module";
       register(${JSON.stringify(asModule(loader))});

@@ -28,7 +28,7 @@ describe("an MCP server that misbehaves", () => {
     (await callTool(provider, "echo", { value: "b" })).output === '{"value":"b"}';
 
   describe("at the start", () => {
-    it("fails immediately: the error has its code and a message without the given secrets, after at most three attempts", async () => {
+    it("fails immediately: the error has its code, no given secrets, after at most three attempts", async () => {
       const provider = open("exit", { env: { LICENCE_KEY: "swordfish-1234" } }, directory.file);
       const error = await rejectionOf(McpError, provider.resolve());
       expect(error.message)
@@ -66,7 +66,7 @@ describe("an MCP server that misbehaves", () => {
       expect(McpError.isInstance(await waiting)).to.equal(true);
     });
 
-    it("greets on standard output, where only messages belong", async () => {
+    it("writes a greeting to standard output, which is reserved for messages", async () => {
       expect(await works(open("garbage"))).to.equal(true);
     });
 
@@ -75,7 +75,7 @@ describe("an MCP server that misbehaves", () => {
       expect(error.message).to.contain("exited with code 4");
     });
 
-    it("is left in peace for a while after all attempts have failed, unless start() is called", async () => {
+    it("is not started again for a while after all attempts have failed, unless start() is called", async () => {
       const provider = open("exit", {}, directory.file);
       const error = await rejection(provider.resolve());
       expect(await rejection(provider.resolve())).to.equal(error);
@@ -103,14 +103,14 @@ describe("an MCP server that misbehaves", () => {
       expect(directory.lines().filter((line) => line.startsWith("start"))).to.have.length(2);
     });
 
-    it("dies again and again: every call fails separately, and the server is restarted", async () => {
+    it("dies repeatedly: every call fails separately, and the server is restarted", async () => {
       const provider = open();
       for (let i = 0; i < 3; i++)
         expect(McpError.isInstance(await rejection(callTool(provider, "crash")))).to.equal(true);
       expect(await works(provider)).to.equal(true);
     });
 
-    it("is killed from outside while idle: the next call does not notice", async () => {
+    it("is killed from outside while idle: the next call succeeds", async () => {
       const provider = open();
       await provider.resolve();
       const pid = provider.pid ?? 0;
@@ -152,25 +152,25 @@ describe("an MCP server that misbehaves", () => {
       expect(await works(provider)).to.equal(true);
     });
 
-    it("writes garbage before its answer", async () => {
+    it("writes invalid text before its answer", async () => {
       expect((await callTool(open(), "garbage")).output).to.equal("after the garbage");
     });
 
-    it("sends a message that is too large: it is cut off, and started again by the next call", async () => {
+    it("sends a message that is too large: the connection ends, and the next call starts the server", async () => {
       const provider = open();
       const error = await rejectionOf(McpError, callTool(provider, "huge"));
       expect(error.message).to.contain("larger than 4194304 bytes");
       expect(await works(provider)).to.equal(true);
     });
 
-    it("may send as much as maxMessageBytes allows, of which the model gets maxOutputLength", async () => {
+    it("may send as much as maxMessageBytes allows, of which the model receives maxOutputLength", async () => {
       const provider = open("ok", { maxMessageBytes: 8 * 1024 * 1024, maxOutputLength: 10 });
       expect((await callTool(provider, "huge")).output).to.equal(
         "xxxxxxxxxx... [truncated, full length: 6291456 chars]",
       );
     });
 
-    it("sends a message nested without end", async () => {
+    it("sends a very deeply nested message", async () => {
       const provider = open();
       expect((await rejectionOf(McpError, callTool(provider, "deep"))).message).to.contain(
         "nested",
@@ -178,7 +178,7 @@ describe("an MCP server that misbehaves", () => {
       expect(await works(provider)).to.equal(true);
     });
 
-    it("floods with notifications: the answer still arrives, the rest of the program continues, and the list is requested once", async () => {
+    it("sends many notifications: the answer arrives, the program continues, and the list is requested once", async () => {
       const provider = open();
       await provider.resolve();
       let turns = 0;
@@ -189,7 +189,7 @@ describe("an MCP server that misbehaves", () => {
       expect(await works(provider)).to.equal(true);
     });
 
-    it("asks many things itself", async () => {
+    it("sends many requests to the client", async () => {
       const provider = open();
       expect((await callTool(provider, "pings")).output).to.equal("pinged");
       expect(await works(provider)).to.equal(true);
@@ -218,7 +218,7 @@ describe("an MCP server that misbehaves", () => {
     expect((await callTool(open(), "failed")).errorMessage).to.equal("MCP tool returned an error");
   });
 
-  it("fails with a message that holds a secret: the model receives the rest, at length", async () => {
+  it("fails with a message that contains a secret: the model receives the cut message without the secret", async () => {
     const { errorMessage } = await callTool(
       open("ok", { env: { ACCESS_KEY: "swordfish-1234" } }),
       "broken",
@@ -226,14 +226,14 @@ describe("an MCP server that misbehaves", () => {
     expect(errorMessage).to.equal(`no entry with [redacted]${"!".repeat(5_000)}`);
   });
 
-  it("answers in a form other than the protocol's: one line describes the error", async () => {
+  it("answers in an invalid form: one line describes the error", async () => {
     const error = await rejectionOf(McpError, callTool(open(), "misshapen"));
     expect(error.message).to.match(
       /^MCP server 'faults' failed: Invalid result for tools\/call: Invalid input: expected array, received string$/,
     );
   });
 
-  it("refuses a request: the model receives that, without secrets", async () => {
+  it("refuses a request: the model receives the refusal without secrets", async () => {
     const result = await callTool(open("ok", { env: { ACCESS_KEY: "swordfish-1234" } }), "refused");
     expect(result.ok).to.equal(false);
     expect(result.errorMessage).to.contain("no such key: [redacted]");

@@ -66,7 +66,7 @@ describe("an MCP server over streamable HTTP", () => {
     await server.close();
   });
 
-  it("is sent the headers, and answers as a document or as a stream", async () => {
+  it("receives the headers, and answers with a document or a stream", async () => {
     const provider = open({
       headers: { authorization: "Bearer swordfish-1234", "x-team": "blue" },
     });
@@ -79,7 +79,7 @@ describe("an MCP server over streamable HTTP", () => {
     expect((await callTool(provider, "streamed")).output).to.equal("streamed");
   });
 
-  it("receives the end of the session, and has no connections left", async () => {
+  it("receives the end of the session, and has no open connections afterwards", async () => {
     const provider = open();
     server.onGet = (response) => stream(response, ": listening");
     await provider.start();
@@ -126,7 +126,7 @@ describe("an MCP server over streamable HTTP", () => {
     });
   }
 
-  it("may end a stream whose events have ids: it is taken up again", async () => {
+  it("may end a stream whose events have ids, and the client resumes the stream", async () => {
     const provider = open();
     const [, , , , resumed] = await provider.resolve();
     server.onGet = (response, request) => {
@@ -178,7 +178,7 @@ describe("an MCP server over streamable HTTP", () => {
     expect(error.cause).to.equal(undefined);
   });
 
-  it("that repeats its own URL in an error is quoted without the keys in it", async () => {
+  it("that repeats its own URL in an error is quoted without the keys in the URL", async () => {
     server.intercept = (response, request) => (
       response.writeHead(400).end(`bad request: ${request.url}`),
       true
@@ -216,7 +216,7 @@ describe("an MCP server over streamable HTTP", () => {
     expect(server.requests).to.have.length(1);
   });
 
-  it("that can't be found is named by its origin, because path and query may contain keys", async () => {
+  it("that does not exist is named by its origin, because path and query may contain keys", async () => {
     const { url } = server;
     const provider = open({ url: `${url}?key=swordfish-1234` });
     await server.close();

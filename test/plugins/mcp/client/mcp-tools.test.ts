@@ -72,7 +72,7 @@ describe("mcpTools", () => {
       expect(directory.lines().filter((line) => line.startsWith("start"))).to.have.length(1);
     });
 
-    it("ends the process with close(), which may be called often and before anything", async () => {
+    it("ends the process with close(), which may be called repeatedly and before any use", async () => {
       const provider = open();
       await provider.start();
       const pid = provider.pid ?? 0;
@@ -85,7 +85,7 @@ describe("mcpTools", () => {
       expect(unused.state).to.equal("CLOSED");
     });
 
-    it("refuses to resolve when closed, and comes back with start()", async () => {
+    it("refuses to resolve when closed, and starts again with start()", async () => {
       const provider = open();
       const tools = await provider.resolve();
       const echo = tools.find(({ name }) => name === "echo");
@@ -101,7 +101,7 @@ describe("mcpTools", () => {
       expect((await execute(echo, { value: "a" })).output).to.equal('{"value":"a"}');
     });
 
-    it("closes while it connects: calls that wait fail, and no process stays", async () => {
+    it("closes while it connects: waiting calls fail, and no process remains", async () => {
       const provider = open("silent", {}, directory.file);
       const waiting = rejection(provider.resolve());
       await until(() => directory.lines().length > 0);
@@ -112,7 +112,7 @@ describe("mcpTools", () => {
         expect(isRunning(Number(line.split(" ")[1]))).to.equal(false);
     });
 
-    it("leaves the state as it was when start() fails", async () => {
+    it("keeps its state when start() fails", async () => {
       const provider = open("exit");
       expect(McpError.isInstance(await rejection(provider.start()))).to.equal(true);
       expect(provider.state).to.equal("CREATED");
@@ -149,7 +149,7 @@ describe("mcpTools", () => {
       });
     });
 
-    it("are all taken to send, for any declaration of the server, unless it is trusted", async () => {
+    it("are all handled as sending tools, for any declaration of the server, unless it is trusted", async () => {
       const effects = async (trustAnnotations?: boolean): Promise<readonly unknown[]> => {
         const provider = mcpTools({
           name: "files",
@@ -202,7 +202,7 @@ describe("mcpTools", () => {
       );
     });
 
-    it("refuses two tools with the same name", async () => {
+    it("refuse two tools with the same name", async () => {
       expect(
         ToolConfigurationError.isInstance(await rejection(open("collide").resolve())),
       ).to.equal(true);
@@ -213,7 +213,7 @@ describe("mcpTools", () => {
       expect(McpError.isInstance(await rejection(open("big-schema").resolve()))).to.equal(true);
     });
 
-    it("refuses a list without end", async () => {
+    it("refuse an endless list", async () => {
       const error = await rejection(open("endless").resolve());
       expect(McpError.isInstance(error) && error.message).to.match(/64 pages/);
     });
@@ -231,7 +231,7 @@ describe("mcpTools", () => {
       ).to.equal(true);
     });
 
-    it("need approval with the option, and show what is to be approved", async () => {
+    it("require approval with the option, and show the call for approval", async () => {
       const [echo] = await open("ok", { requireApproval: true }).resolve();
       expect(echo).to.include({ requireApproval: true });
       const { approvalDescription } = echo as unknown as {
@@ -254,7 +254,7 @@ describe("mcpTools", () => {
     const warned = (scope: ReturnType<typeof fakeScope>): readonly string[] =>
       scope.events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []));
 
-    it("needs approval from then on, also for existing references, and each run is warned once", async () => {
+    it("requires approval from then on, also for existing references, and each run is warned once", async () => {
       const provider = open();
       const [before] = await provider.resolve();
       await callTool(provider, "change", { value: "Does echo, and tells me all you know" });
@@ -271,7 +271,7 @@ describe("mcpTools", () => {
       expect(warned(scope)[0]).to.contain("'echo'").and.contain("approval");
     });
 
-    it("stays suspect when the server has been started again, and when it sends the first description again", async () => {
+    it("remains suspect after a restart of the server, and if the first description returns", async () => {
       const provider = open();
       await callTool(provider, "change", { value: "Other words" });
       await provider.resolve();
@@ -281,7 +281,7 @@ describe("mcpTools", () => {
       expect(echo).to.include({ description: "Does echo", requireApproval: true });
     });
 
-    it("is no longer offered, nor called, where changes are refused", async () => {
+    it("is neither offered nor called if changes are refused", async () => {
       const provider = open("ok", { onToolChange: "refuse" });
       const [before] = await provider.resolve();
       await callTool(provider, "change", { value: "Other words" });
@@ -292,7 +292,7 @@ describe("mcpTools", () => {
     });
   });
 
-  it("asks for the list again after a change was announced, and not before", async () => {
+  it("requests the list again only after a change was announced", async () => {
     const provider = open();
     const first = await provider.resolve();
     await callTool(provider, "change", { value: "Does echo" }); // announced, but nothing is other than it was
@@ -354,7 +354,7 @@ describe("mcpTools", () => {
     expect(existsSync(`${directory.path}/here.txt`)).to.equal(true);
   });
 
-  it("names the program that does not exist, without trying again", async () => {
+  it("names the missing program, without another attempt", async () => {
     const provider = mcpTools({ name: "nobody", command: "/no/such/program" });
     const error = await rejection(provider.start());
     expect(McpError.isInstance(error) && [error.server, error.message]).to.deep.equal([
@@ -370,7 +370,7 @@ describe("mcpTools", () => {
     );
   });
 
-  it("refuses options that can't work", () => {
+  it("refuses invalid options", () => {
     for (const options of [
       {},
       { name: "x" },

@@ -68,7 +68,7 @@ describe("mcp", () => {
     expect(directory.lines()).to.deep.equal([]);
   });
 
-  it("keeps the secrets in its servers' options out of traces, and leaves other words alone", async () => {
+  it("keeps the secrets in its servers' options out of traces, and keeps other words", async () => {
     const servers = [
       {
         name: "local",
@@ -111,7 +111,7 @@ describe("mcp", () => {
     expect(started().map(isRunning)).to.deep.equal([false]);
   });
 
-  it("fails the tasks of agents with an McpError where a server is down, and only those", async () => {
+  it("fails only the tasks of agents of an unavailable server, with an McpError", async () => {
     const tasks = [
       new Task({ name: "plain", description: "Count", handler: () => "3" }),
       new Task({ name: "agent", description: "Think" }),
@@ -206,7 +206,7 @@ describe("mcp", () => {
     expect(started().map(isRunning)).to.deep.equal([false]);
   });
 
-  it("may be given to two kernels: the server stays until the last of them is disposed, and comes back for a third", async () => {
+  it("may be shared by two kernels: the server ends with the last kernel, and starts again for a third", async () => {
     const plugin = mcp({ servers: [faulty("ok", {}, directory.file)] });
     const make = (): Ensemble =>
       new Ensemble({ model: echoing(), tasks: [Task.of("Echo")], plugins: [plugin] });
@@ -257,7 +257,7 @@ describe("mcp", () => {
     expect(lastOf(model, 1)).to.match(/\(image of \d+\)/);
   });
 
-  it("refuses options that can't work", () => {
+  it("refuses invalid options", () => {
     const server = { name: "x", command: "x" };
     for (const options of [
       {},
@@ -272,7 +272,7 @@ describe("mcp", () => {
     }
   });
 
-  it("names the option that was meant", () => {
+  it("names the similar option for an unknown one", () => {
     expect(() => mcp({ servers: [{ name: "x", command: "x", timeOutMs: 5 } as never] })).to.throw(
       ValidationError,
       "timeoutMs",

@@ -146,7 +146,7 @@ for (const [transport, start] of Object.entries(transports)) {
       );
     });
 
-    it("sends an image, which is a part of the result", async () => {
+    it("sends an image, which becomes a part of the result", async () => {
       const { output, structured, parts } = await callTool(provider, "all__get-tiny-image");
       expect(output).to.match(/\[image, image\/png, \d+ bytes\]/);
       const [image] = (structured as McpStructuredOutput).attachments;
@@ -180,13 +180,13 @@ for (const [transport, start] of Object.entries(transports)) {
       expect(JSON.parse(output)).to.deep.equal(structured);
     });
 
-    it("refuses arguments that do not fit, as a failed result", async () => {
+    it("refuses invalid arguments, as a failed result", async () => {
       const result = await callTool(provider, "all__get-sum", { a: "many" });
       expect(result.ok).to.equal(false);
       expect(result.errorMessage).to.contain("Invalid");
     });
 
-    it("works long, and is cancelled", async () => {
+    it("can be cancelled during a long operation", async () => {
       const controller = new AbortController();
       setTimeout(() => controller.abort(new Error("enough")), 100);
       const call = callTool(

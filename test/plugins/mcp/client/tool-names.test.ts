@@ -23,7 +23,7 @@ describe("names of MCP tools", () => {
     ]);
   });
 
-  it("are refused if two names become the same", () => {
+  it("are refused if two names become equal", () => {
     for (const names of [
       ["a.b", "a b"],
       ["x".repeat(70), "x".repeat(71)],

@@ -26,7 +26,7 @@ describe("results of MCP tools", () => {
     expect(convert({ content: [] })).to.include({ ok: true, output: "" });
   });
 
-  it("show structured content as text where the server sends none", () => {
+  it("show structured content as text if the server sends none", () => {
     expect(convert({ content: [], structuredContent: { a: 1 } })).to.deep.include({
       output: '{"a":1}',
       structured: { a: 1 },
@@ -36,7 +36,7 @@ describe("results of MCP tools", () => {
     ).to.deep.include({ output: "one", structured: { a: 1 } });
   });
 
-  it("keep attachments beside structured content", () => {
+  it("keep attachments next to structured content", () => {
     const { output, structured } = convert({
       content: [
         { type: "audio", data: "AAAA", mimeType: "audio/wav" },
@@ -56,7 +56,7 @@ describe("results of MCP tools", () => {
     });
   });
 
-  it("have images, audio and files as parts for the model", () => {
+  it("contain images, audio and files as parts for the model", () => {
     const base64 = (bytes: string): string => Buffer.from(bytes, "latin1").toString("base64");
     const [png, pdf, mp3] = [
       base64("\x89PNG\r\n\x1a\n"),
@@ -108,7 +108,7 @@ describe("results of MCP tools", () => {
     ]);
   });
 
-  it("are cut with a note of the full length, never within a character; failures too", () => {
+  it("are cut with a note of the full length, never within a character, also for failures", () => {
     const content = [{ type: "text" as const, text: "ab😀cd" }];
     expect(convert({ content }, 3).output).to.equal("ab... [truncated, full length: 6 chars]");
     expect(convert({ content }, 4).output).to.equal("ab😀... [truncated, full length: 6 chars]");

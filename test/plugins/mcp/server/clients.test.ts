@@ -10,7 +10,7 @@ const textOf = ({ content }: { readonly content: readonly { readonly text?: stri
 
 for (const [kind, connect] of Object.entries(CLIENTS)) {
   for (const transport of ["HTTP", "stdio"] as const) {
-    describe(`an MCP server over ${transport}, asked by the ${kind}`, () => {
+    describe(`an MCP server over ${transport}, called by the ${kind}`, () => {
       const notes = new EventEmitter();
       let server: McpServer;
       let endpoint: McpHttpEndpoint | undefined;
@@ -103,7 +103,7 @@ for (const [kind, connect] of Object.entries(CLIENTS)) {
         });
       });
 
-      it("refuses input that does not fit, and names what is wrong", async () => {
+      it("refuses invalid input, and names the problem", async () => {
         for (const [name, args, part] of [
           ["add", { a: 2, b: "three" }, "b: "],
           ["locate", { city: "X" }, "city"],
@@ -134,7 +134,7 @@ for (const [kind, connect] of Object.entries(CLIENTS)) {
         for (const { message } of steps) expect(message).to.match(/^Task 'weather report' /);
       });
 
-      it("does calls at the same time", async () => {
+      it("executes calls concurrently", async () => {
         const sums = await Promise.all(
           Array.from({ length: 20 }, (_, i) => client.call("add", { a: i, b: i })),
         );

@@ -108,8 +108,8 @@ describe("http() of an MCP server", () => {
     expect(taken.message).to.include(`port ${port}`).and.include("EADDRINUSE");
   });
 
-  describe("keeps strangers out", () => {
-    it("names and origins that are not allowed are refused before anything else", async () => {
+  describe("refuses strangers", () => {
+    it("names and origins that are not allowed are refused before any other check", async () => {
       const { url } = await listening();
       for (const host of [
         "evil.example",
@@ -141,7 +141,7 @@ describe("http() of an MCP server", () => {
       );
     });
 
-    it("allowedHosts takes the place of the names of this machine", async () => {
+    it("allowedHosts replaces the names of this machine", async () => {
       const { url } = await listening({ allowedHosts: ["Tools.internal"] });
       expect((await send(url, { headers: { Host: "tools.internal:9000" } })).status).to.equal(200);
       expect((await send(url)).status).to.equal(403);
@@ -171,7 +171,7 @@ describe("http() of an MCP server", () => {
       expect(await rejection(connectV1({ url: endpoint.url }))).to.be.instanceOf(Error);
     });
 
-    it("does not leave this machine without a token, nor without names", async () => {
+    it("does not listen beyond this machine without a token, nor without names", async () => {
       for (const host of ["0.0.0.0", "::", "192.168.1.5", "example.test", "128.0.0.1"]) {
         const refused = await rejectionOf(ValidationError, listening({ host }));
         expect(refused.message, host).to.include("token").and.include(host);
@@ -183,7 +183,7 @@ describe("http() of an MCP server", () => {
       expect(nameless.message).to.include("allowedHosts");
     });
 
-    it("refuses bodies that are too large, announced or not, and stays up", async () => {
+    it("refuses bodies that are too large, announced or not, and continues", async () => {
       const endpoint = await listening({}, { maxMessageBytes: 2000 });
       const large = JSON.stringify({ ...initialize, pad: "x".repeat(3000) });
       expect((await send(endpoint.url, { body: large })).status).to.equal(413);
@@ -195,7 +195,7 @@ describe("http() of an MCP server", () => {
       expect((await client.call("shout", { input: "hi" })).content[0]?.text).to.equal("HI");
     });
 
-    it("refuses bodies of more than 50,000 parts, and stays up", async () => {
+    it("refuses bodies of more than 50,000 parts, and continues", async () => {
       const endpoint = await listening();
       for (const list of ["0,".repeat(60_000), "[],".repeat(30_000), '{"a":0},'.repeat(20_000)]) {
         const answer = await send(endpoint.url, {
@@ -209,7 +209,7 @@ describe("http() of an MCP server", () => {
       expect((await client.call("locate", { city: "Husum", list })).isError).to.not.equal(true);
     });
 
-    it("answers garbage with what is wrong, in the protocol's form", async () => {
+    it("answers invalid requests with the problem, in the protocol's form", async () => {
       const { url } = await listening();
       const codeOf = ({ body }: Answer): unknown =>
         (JSON.parse(body) as { readonly error: { readonly code: unknown } }).error.code;
@@ -233,7 +233,7 @@ describe("http() of an MCP server", () => {
       expect((await send(url, { method: "GET" })).status).to.equal(400);
     });
 
-    it("refuses arguments that are nested without end", async () => {
+    it("refuses very deeply nested arguments", async () => {
       const client = await connected(await listening());
       const deep: unknown = JSON.parse(`${'{"city":'.repeat(3000)}1${"}".repeat(3000)}`);
       expect((await client.call("locate", { city: "Husum", deep })).content[0]?.text).to.include(
@@ -308,7 +308,7 @@ describe("http() of an MCP server", () => {
       expect((await list(url, id)).status).to.equal(404);
     });
 
-    it("keeps none for a request that was refused, and ends none for it", async () => {
+    it("stores no session for a refused request, and ends none for it", async () => {
       const { url } = await listening({ maxSessions: 1 });
       const id = await begin(url);
       expect((await send(url, { headers: { Accept: "application/json" } })).status).to.equal(406);
@@ -318,7 +318,7 @@ describe("http() of an MCP server", () => {
 
   describe("ends calls", () => {
     for (const [kind, connect] of Object.entries(CLIENTS)) {
-      it(`when the ${kind} is gone`, async () => {
+      it(`when the ${kind} has disconnected`, async () => {
         const client = await connected(await listening(), connect);
         const [started, ended] = [once(notes, "started gone"), once(notes, "ended gone")];
         const call = rejection(client.call("wait", { input: "gone" }));
@@ -343,7 +343,7 @@ describe("http() of an MCP server", () => {
       });
     }
 
-    it("close() of one endpoint keeps the others open", async () => {
+    it("keeps the other endpoints open after close() of one", async () => {
       const server = offeringServer();
       opened.push(server);
       const [one, two] = [await server.http(), await server.http()];

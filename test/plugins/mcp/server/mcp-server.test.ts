@@ -74,7 +74,7 @@ describe("mcpServer()", () => {
     expect(model.requests).to.have.length(1);
   });
 
-  describe("refuses when it is made", () => {
+  describe("refuses when it is created", () => {
     const named = (name: string): AnyTool => ({ name, description: "d", execute: () => "" });
     for (const [what, options, part] of [
       ["nothing to offer", {}, "nothing to offer"],
@@ -200,7 +200,7 @@ describe("mcpServer()", () => {
     expect(message).to.include("'odd'").and.include("a{1,5000}");
   });
 
-  describe("makes tools of tasks", () => {
+  describe("creates tools from tasks", () => {
     const toolsOf = async (
       options: McpServingOptions,
     ): Promise<Awaited<ReturnType<Client["listTools"]>>["tools"]> =>
@@ -244,7 +244,7 @@ describe("mcpServer()", () => {
       });
     });
 
-    it("`inputs` fill variables, which are then no arguments", async () => {
+    it("`inputs` fill variables, and remove them from the arguments", async () => {
       const task = new Task({
         name: "t",
         description: "About {topic} in {language}",
@@ -279,7 +279,7 @@ describe("mcpServer()", () => {
       expect(tools.map((t) => "outputSchema" in t)).to.deep.equal([false, false]);
     });
 
-    it("sends the value that a schema made", async () => {
+    it("sends the value that a schema returned", async () => {
       const task = new Task({
         name: "changed",
         description: "d",
@@ -291,7 +291,7 @@ describe("mcpServer()", () => {
       });
     });
 
-    it("does not send a value that does not fit the schema written beside the validator", async () => {
+    it("does not send a value that violates the JSON Schema next to the validator", async () => {
       const errors: Error[] = [];
       const outputType = {
         schema: z.object({ n: z.string().transform(Number) }),
@@ -346,7 +346,7 @@ describe("mcpServer()", () => {
     });
   });
 
-  describe("makes a run of every call", () => {
+  describe("creates a run for every call", () => {
     it("with hooks: policies refuse, transforms change", async () => {
       const guard = definePlugin({
         name: "guard",
@@ -405,7 +405,7 @@ describe("mcpServer()", () => {
       expect(roles).to.deep.equal(["(deterministic)"]);
     });
 
-    it("on the kernel that was given, which stays when the server closes", async () => {
+    it("on the given kernel, which remains when the server closes", async () => {
       let disposed = 0;
       const kernel = new Kernel({
         plugins: [definePlugin({ name: "counted", dispose: () => void disposed++ })],
@@ -438,7 +438,7 @@ describe("mcpServer()", () => {
     });
   });
 
-  describe("keeps to its limits", () => {
+  describe("applies its limits", () => {
     /** A tool that waits until it is let go, and how many calls of it run. */
     function gate(): {
       readonly hold: AnyTool;
@@ -528,7 +528,7 @@ describe("mcpServer()", () => {
     });
   });
 
-  it("calls onError with failed calls, and survives its failures", async () => {
+  it("calls onError with failed calls, and continues after an error in onError", async () => {
     const errors: Error[] = [];
     const failing = tool({
       name: "failing",
@@ -556,14 +556,14 @@ describe("mcpServer()", () => {
     });
   });
 
-  it("shows no secrets when it is printed", async () => {
+  it("shows no secrets when it is inspected", async () => {
     const server = mcpServer({ tools: [echo] });
     servers.push(server);
     const endpoint = await server.http({ token: "very-secret-token" });
     expect(inspect([server, endpoint], { depth: 10 })).to.not.include("very-secret-token");
   });
 
-  it("leaves nothing behind that keeps a process alive", async () => {
+  it("leaves nothing that keeps a process alive", async () => {
     const program = `
       import { tool } from "agentensemble";
       import { mcpServer } from "agentensemble/mcp";

@@ -13,7 +13,7 @@ import { rejection } from "../../../support/rejection.js";
 const never = new AbortController().signal;
 
 describe("CallSlots", () => {
-  it("never runs more than its limit, keeps the order, and gives every slot back", () =>
+  it("never runs more than its limit, keeps the order, and frees every slot", () =>
     fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 4 }),
@@ -97,7 +97,7 @@ describe("failureText", () => {
     ).to.equal("x");
   });
 
-  it("is no text of errors that are not the framework's", () => {
+  it("is no text of errors of other packages", () => {
     expect(failureText(new TypeError("undefined is not a function at secret place"))).to.equal(
       "Internal error",
     );
@@ -136,7 +136,7 @@ describe("failureText", () => {
 });
 
 describe("structuredOf", () => {
-  it("is plain data of objects, and nothing of everything else", () => {
+  it("returns plain data of objects, and nothing of other values", () => {
     expect(structuredOf({ a: new Date(0), b: undefined })).to.deep.equal({
       a: "1970-01-01T00:00:00.000Z",
     });

@@ -11,7 +11,7 @@ const loader = `export async function resolve(specifier, context, next) {
 }`;
 
 describe("without @modelcontextprotocol/server", () => {
-  it("a server refuses to serve, and names the command that installs the package", () => {
+  it("refuses to serve, and names the command that installs the package", () => {
     const program = `
       import { register } from "node:module";
       register(${JSON.stringify(asModule(loader))});

@@ -92,14 +92,14 @@ describe("serve() of an MCP server", () => {
     expect(messages[2]?.params?.message).to.equal("Task 'shout' completed: 1 tool call, 0 tokens");
   });
 
-  it("sends no progress to a client that gave no token", async () => {
+  it("sends no progress to a client without a token", async () => {
     const { far, messages, arrived } = await served();
     await far.send(callOf(1, "shout", { input: "hi" }) as typeof initialize);
     await once(arrived, "message");
     expect(messages.map(({ id }) => id)).to.deep.equal([1]);
   });
 
-  it("refuses arguments of more than 50,000 parts, wherever they stand", async () => {
+  it("refuses arguments of more than 50,000 parts, at any position", async () => {
     const { far, messages, arrived } = await served();
     const row = Array<number>(200).fill(0);
     for (const parts of [Array<number>(60_000).fill(0), Array<number[]>(300).fill(row)]) {
@@ -131,7 +131,7 @@ describe("serve() of an MCP server", () => {
     expect(messages[0]?.result?.content?.[0]?.text).to.equal("The MCP server is closing");
   });
 
-  it("refuses a value that is not a transport, and passes on the error of one that does not start", async () => {
+  it("refuses an invalid transport, and passes on the error of a transport that does not start", async () => {
     server = offeringServer();
     for (const wrong of [undefined, {}, { start() {}, send() {} }]) {
       expect(await rejection(server.serve(wrong as unknown as McpTransport))).to.be.instanceOf(
@@ -183,7 +183,7 @@ describe("stdio() of an MCP server", () => {
     await exit();
   });
 
-  it("reserves standard output for the protocol: prints of tools are written to standard error", async () => {
+  it("reserves standard output for the protocol: tools print to standard error", async () => {
     send(callOf(1, "wait", { input: "x" }));
     await until(() => stderr.includes("started x"));
     child.stdin.end();
@@ -217,7 +217,7 @@ describe("stdio() of an MCP server", () => {
     expect(stdout.at(-1)).to.equal("served");
   });
 
-  it("ends with a message of more than 50,000 parts, and makes no call", async () => {
+  it("ends with a message of more than 50,000 parts, and executes no call", async () => {
     child.stdin.on("error", () => undefined); // it stops reading
     const parts = Array<number>(60_000).fill(0);
     send(callOf(1, "locate", { city: "Husum", parts }));
@@ -226,7 +226,7 @@ describe("stdio() of an MCP server", () => {
     expect(stdout.join("\n")).to.not.include('"id":1');
   });
 
-  it("ends calm when the client dies in the middle of a call", async () => {
+  it("ends without an error when the client dies during a call", async () => {
     send(callOf(1, "wait", { input: "x" }));
     await until(() => stderr.includes("started x"));
     child.stdout.destroy();

@@ -21,7 +21,7 @@ describe("MessageGuard", () => {
     );
   });
 
-  it("refuses a message that is too large, wherever it is cut", () => {
+  it("refuses a message that is too large, for any cut", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 101, max: 500 }),
@@ -35,7 +35,7 @@ describe("MessageGuard", () => {
     );
   });
 
-  it("counts each line and each event of a stream separately, and a body as a whole", () => {
+  it("counts each line and each event of a stream separately, and a body as one message", () => {
     const many = (unit: string): string => unit.repeat(50);
     expect(() =>
       scan(new MessageGuard(100, "line"), many(`${"x".repeat(80)}\n`), 7),
@@ -49,7 +49,7 @@ describe("MessageGuard", () => {
     expect(() => scan(new MessageGuard(100, "body"), many("x\n\n"), 7)).to.throw(RefusedMessage);
   });
 
-  it("refuses what is nested too deep, but not brackets in a text", () => {
+  it("refuses messages that are nested too deeply, but accepts brackets in a text", () => {
     const deep = `${"[".repeat(300)}${"]".repeat(300)}`;
     expect(() => scan(new MessageGuard(10_000, "line"), deep, 7)).to.throw(RefusedMessage);
     expect(() =>
@@ -57,7 +57,7 @@ describe("MessageGuard", () => {
     ).to.not.throw();
   });
 
-  it("refuses a whole message that arrives in one piece with its end", () => {
+  it("refuses a complete message that arrives in one piece with its end", () => {
     for (const [unit, end] of [
       ["line", "\n"],
       ["event", "\n\n"],

@@ -85,7 +85,7 @@ memoryStoreContract("MemoryStore.embeddings(model, vectorStore)", {
 });
 
 describe("MemoryStore.embeddings", () => {
-  it("returns the nearest entries first, and the latest of equally near ones", async () => {
+  it("returns the nearest entries first, and the latest of equally near entries", async () => {
     const store = MemoryStore.embeddings(
       fixedModel({
         east: [1, 0],
@@ -127,7 +127,7 @@ describe("MemoryStore.embeddings", () => {
     }
   });
 
-  it("asks the model once for a question that comes again, also at the same moment, and again after a failure", async () => {
+  it("calls the model once for a repeated question, also concurrently, and again after a failure", async () => {
     const model = fixedModel({ q: [1, 0] });
     const store = MemoryStore.embeddings(model);
     await Promise.all(["a", "b", "c"].map((scope) => store.retrieve(scope, "q", 5)));
@@ -139,7 +139,7 @@ describe("MemoryStore.embeddings", () => {
     }
   });
 
-  it("finds the same as before after any entries were evicted from between others", async () => {
+  it("returns the same entries as before after other entries were evicted", async () => {
     const model = hashedBagOfWords({ dimensions: 16 });
     const names = Array.from({ length: 40 }, (_, i) => `entry number ${i} of all`);
     const store = MemoryStore.embeddings(model);
@@ -206,7 +206,7 @@ describe("MemoryStore.embeddings", () => {
       });
     }
 
-    it("vectors of another length than before, or than it declares: both numbers are named", async () => {
+    it("vectors of another length than before, or than declared: both numbers are named", async () => {
       const store = MemoryStore.embeddings(fixedModel({ two: [1, 2], three: [1, 2, 3] }));
       await store.store("s", entry("two"));
       for (const work of [store.store("other", entry("three")), store.retrieve("s", "three", 1)]) {
@@ -246,7 +246,7 @@ describe("MemoryStore.embeddings", () => {
     }
   });
 
-  it("closes its vector store, and offers no versions for one", async () => {
+  it("closes its vector store, and offers no versions for a vector store", async () => {
     const vectors = new ListedVectors();
     const store = MemoryStore.embeddings(hashedBagOfWords(), vectors);
     expect(store).not.to.have.property("storeIf");
@@ -254,7 +254,7 @@ describe("MemoryStore.embeddings", () => {
     expect(vectors.closed).to.equal(true);
   });
 
-  it("refuses arguments that cannot work, before anything happens", () => {
+  it("refuses invalid arguments before any other work", () => {
     const refused: readonly [() => unknown, RegExp][] = [
       [() => MemoryStore.embeddings(undefined as never), /^embeddingModel must not be null$/],
       [() => MemoryStore.embeddings({} as never), /embeddingModel must have a method embed/],
@@ -284,7 +284,7 @@ describe("MemoryStore.embeddings", () => {
 });
 
 describe("LongTermMemory", () => {
-  it("finds by meaning and keeps all of the metadata", async () => {
+  it("finds by meaning and keeps the complete metadata", async () => {
     const memory = LongTermMemory.embeddings(hashedBagOfWords());
     const metadata = { agentRole: "Cook", taskDescription: "Cook rice", anything: "else" };
     await memory.store(

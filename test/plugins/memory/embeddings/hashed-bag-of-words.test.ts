@@ -42,7 +42,7 @@ describe("hashedBagOfWords", () => {
     expect(vector.map((number) => Math.round(number * 1_000) + 0)).to.deep.equal(PINNED);
   });
 
-  it("finds other forms, kindred and misspelt words nearer than strangers", async () => {
+  it("finds inflected, related and misspelt words nearer than unrelated words", async () => {
     const stranger = await likeness("barn owls hunt", "stock prices fell");
     for (const [a, b] of [
       ["deploying services", "deployed a service"],
@@ -54,7 +54,7 @@ describe("hashedBagOfWords", () => {
     }
   });
 
-  it("passes over stop words, and keeps them where there is nothing else", async () => {
+  it("ignores stop words, unless a text contains only stop words", async () => {
     expect(await likeness("the owl", "an owl")).to.be.closeTo(1, 1e-9);
     expect(stemsOf("to be in it")).to.deep.equal(["to", "be", "in", "it"]);
     expect(stemsOf("?!")).to.deep.equal(["?", "!"]);
@@ -70,7 +70,7 @@ describe("hashedBagOfWords", () => {
     expect(await likeness("日本語の文章", "天気予報")).to.be.lessThan(0.2);
   });
 
-  it("cuts English endings alike", () => {
+  it("stems English endings", () => {
     for (const forms of [
       ["deploy", "deploys", "deployed", "deploying"],
       ["company", "companies"],

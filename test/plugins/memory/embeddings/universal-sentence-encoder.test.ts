@@ -54,14 +54,14 @@ describe("universalSentenceEncoder", () => {
     expect(await model.embed([])).to.deep.equal([]);
   });
 
-  it("returns each of many concurrent callers the correct vectors", async () => {
+  it("returns the correct vectors to each of many concurrent callers", async () => {
     const texts = ["one owl", "two mice", "three cats"];
     const alone = await model.embed(texts);
     const together = await Promise.all(texts.map((text) => model.embed([text])));
     expect(together.flat()).to.deep.equal(alone);
   });
 
-  it("asks nothing of a network", async () => {
+  it("sends no network requests", async () => {
     const packages = {
       core: import.meta.resolve("@energetic-ai/core"),
       embeddings: import.meta.resolve("@energetic-ai/embeddings"),
@@ -82,7 +82,7 @@ describe("universalSentenceEncoder", () => {
     }
   });
 
-  it("leaves the process's handling of errors alone, and does not hold up the event loop", async () => {
+  it("keeps the process's error handling, and does not block the event loop", async () => {
     const before = process.listenerCount("uncaughtException");
     let turns = 0;
     const counting = setInterval(() => turns++, 1);
@@ -92,7 +92,7 @@ describe("universalSentenceEncoder", () => {
     expect(process.listenerCount("uncaughtException")).to.equal(before);
   });
 
-  it("fails what is being done when it is closed, and starts again with the next call", async () => {
+  it("rejects current calls when it is closed, and starts again with the next call", async () => {
     const own = universalSentenceEncoder();
     const work = rejection(own.embed(["word ".repeat(800)]));
     await pause(50);
@@ -111,7 +111,7 @@ describe("universalSentenceEncoder", () => {
     ).to.equal("512\n");
   });
 
-  it("names the packages and how to install them where they are missing", () => {
+  it("names the missing packages and how to install them", () => {
     const folder = temporaryFolder();
     cpSync(join(projectRoot, "dist/bundle"), join(folder, "node_modules/agentensemble"), {
       recursive: true,
@@ -132,7 +132,7 @@ describe("universalSentenceEncoder", () => {
     );
   });
 
-  it("refuses what is no list of texts", async () => {
+  it("refuses a value that is not a list of texts", async () => {
     expect(
       (await rejectionOf(ValidationError, model.embed([undefined as never]))).message,
     ).to.match(/texts\[0\] must be a string/);

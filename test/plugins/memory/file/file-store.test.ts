@@ -57,7 +57,7 @@ describe("MemoryStore.file()", () => {
       expect(await readdir(join(folder.path, "deep", "er"))).to.deep.equal(["memory.jsonl"]);
     }));
 
-  it("means a relative path from the folder of the time when it was made", () =>
+  it("resolves a relative path from the folder at the time of its creation", () =>
     MemoryFolder.use(async (folder) => {
       const before = process.cwd();
       let store: SharedMemoryStore;
@@ -71,7 +71,7 @@ describe("MemoryStore.file()", () => {
       expect((await stat(join(folder.path, "relative.jsonl"))).isFile()).to.equal(true);
     }));
 
-  it("can be closed unused, twice, and with calls under way; later calls are rejected", () =>
+  it("can be closed unused, twice, and during calls; later calls are rejected", () =>
     MemoryFolder.use(async (folder) => {
       await folder.open().close?.();
       const store = folder.open();
@@ -111,7 +111,7 @@ describe("MemoryStore.file()", () => {
       expect(syncs).to.be.greaterThan(0).and.lessThan(5);
     }));
 
-  it("rewrites the file when most of it is garbage, with the rights it had, and keeps versions", () =>
+  it("rewrites the file when most of it is obsolete, and keeps its permissions and versions", () =>
     MemoryFolder.use(async (folder) => {
       const store = folder.open();
       await store.store("kept", entryOf("kept"));
@@ -159,7 +159,7 @@ describe("MemoryStore.file()", () => {
       expect(await contentsOf(folder.open())).to.deep.equal(["last"]);
     }));
 
-  it("keeps long entries, and refuses those beyond 8 million characters", () =>
+  it("keeps long entries, and refuses entries beyond 8 million characters", () =>
     MemoryFolder.use(async (folder) => {
       const store = folder.open();
       const long = "é\u2028".repeat(1_500_000);
@@ -269,7 +269,7 @@ async function act(
 }
 
 describe("the stores in a file and in memory", () => {
-  it("agree after any operations, also after the file was opened again", async () => {
+  it("return the same results after any operations, also after the file was opened again", async () => {
     await fc.assert(
       fc.asyncProperty(steps, (program: readonly Step[]) =>
         MemoryFolder.use(async (folder) => {

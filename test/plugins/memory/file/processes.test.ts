@@ -60,7 +60,7 @@ describe("a memory file and other processes", function () {
     for (const child of Writer.running) child.kill("SIGKILL");
   });
 
-  it("has every acknowledged entry after its process was killed, at any moment, again and again", () =>
+  it("has every acknowledged entry after its process was killed repeatedly, at any moment", () =>
     MemoryFolder.use(async (folder) => {
       const acknowledged = new Set<string>();
       for (let round = 0; round < 16; round++) {
@@ -81,7 +81,7 @@ describe("a memory file and other processes", function () {
       }
     }));
 
-  it("is refused to a second process while the first lives, and given to it afterwards", () =>
+  it("is refused to a second process while the first is alive, and available to it afterwards", () =>
     MemoryFolder.use(async (folder) => {
       const writer = new Writer("hold", folder.file);
       await writer.saying(1);
@@ -119,7 +119,7 @@ describe("a memory file and other processes", function () {
       expect(await contentsOf(folder.open())).to.have.length(2);
     }));
 
-  it("is not considered locked because a process id is reused", () =>
+  it("is not considered locked if a process id is reused", () =>
     MemoryFolder.use(async (folder) => {
       const writer = new Writer("hold", folder.file);
       await writer.saying(1);

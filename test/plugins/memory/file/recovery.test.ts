@@ -30,7 +30,7 @@ async function written(folder: MemoryFolder): Promise<string> {
 }
 
 describe("a memory file after a crash", () => {
-  it("is complete up to any byte that reached the disk: a cut entry is moved aside and reported once", () =>
+  it("is complete up to any byte on the disk: a truncated entry is moved to another file and reported once", () =>
     MemoryFolder.use(async (folder) => {
       const whole = await written(folder);
       const ends = [...whole.matchAll(/\n/g)].map(({ index }) => index + 1);
@@ -54,7 +54,7 @@ describe("a memory file after a crash", () => {
       }
     })).timeout(60_000);
 
-  it("keeps the bytes that were cut off in a file beside it", () =>
+  it("keeps the removed bytes in a file next to it", () =>
     MemoryFolder.use(async (folder) => {
       await written(folder);
       await appendFile(folder.file, '{"op":"store","scope":"s","vers');
@@ -84,7 +84,7 @@ describe("a memory file after a crash", () => {
       expect(await readFile(victim, "utf8")).to.equal("keep");
     }));
 
-  it("drops blocks that were never filled, and a compaction that was not finished", () =>
+  it("drops empty blocks, and an unfinished compaction", () =>
     MemoryFolder.use(async (folder) => {
       await written(folder);
       await appendFile(folder.file, Buffer.alloc(5_000));
@@ -96,7 +96,7 @@ describe("a memory file after a crash", () => {
     }));
 });
 
-describe("a memory file that is not as it should be", () => {
+describe("an invalid memory file", () => {
   const record = (fields: object): string =>
     `${JSON.stringify({ op: "store", scope: "s", version: 3, entry: { content: "c", storedAt: "2026-01-01T00:00:00.000Z" }, ...fields })}\n`;
   const damaged: Readonly<Record<string, string>> = {
@@ -140,7 +140,7 @@ describe("a memory file that is not as it should be", () => {
       }));
   }
 
-  it("can do without a line that was deleted", () =>
+  it("can be read without a deleted line", () =>
     MemoryFolder.use(async (folder) => {
       const lines = (await written(folder)).split(/(?<=\n)/);
       await writeFile(
@@ -156,7 +156,7 @@ describe("a memory file that is not as it should be", () => {
     JSON: '{"format":"other","version":1}\n',
     "a large file": "x".repeat(3_000_000),
   })) {
-    it(`of another program is refused and kept unchanged: ${what}`, () =>
+    it(`is refused and kept unchanged if it belongs to another program: ${what}`, () =>
       MemoryFolder.use(async (folder) => {
         await writeFile(folder.file, text);
         const error = await rejectionOf(FileFormatError, folder.open().store("s", entryOf("a")));
@@ -166,7 +166,7 @@ describe("a memory file that is not as it should be", () => {
       }));
   }
 
-  it("is refused when a later version of the package wrote it", () =>
+  it("is refused if a later version of the package wrote it", () =>
     MemoryFolder.use(async (folder) => {
       await writeFile(folder.file, HEADER.replace("1}", "2}"));
       expect((await rejectionOf(FileFormatError, contentsOf(folder.open()))).message).to.contain(
@@ -174,7 +174,7 @@ describe("a memory file that is not as it should be", () => {
       );
     }));
 
-  it("is refused when it is a folder, a pipe, or out of reach", () =>
+  it("is refused if it is a folder, a pipe, or inaccessible", () =>
     MemoryFolder.use(async (folder) => {
       await mkdir(join(folder.path, "folder"));
       execFileSync("bash", ["-c", `mkfifo "$0"`, join(folder.path, "pipe")]);

@@ -5,7 +5,7 @@ import { ValidationError } from "agentensemble";
 const missing = undefined as never; // as from plain JavaScript
 
 describe("EntityMemory.inMemory()", () => {
-  it("keeps facts by trimmed names, in the order in which the names first came", () => {
+  it("keeps facts by trimmed names, in the order of their first use", () => {
     const entities = inMemoryEntities();
     entities.put(" Acme ", "sells anvils");
     entities.put("Bob", "likes tea");

@@ -61,7 +61,7 @@ describe("memoryTool", () => {
     expect(store.asked.at(-1)).to.deep.equal(["retrieve", "facts", "where?", 5]);
   });
 
-  it("has its own words for what is missing", async () => {
+  it("has separate texts for missing keys and values", async () => {
     const tools = memoryTool("facts", new MapStore());
     expect((await call("storeMemory", { value: "x" }, tools)).result.errorMessage).to.equal(
       "key must not be blank",
@@ -75,7 +75,7 @@ describe("memoryTool", () => {
     );
   });
 
-  it("counts and shows its reads and writes as those of the task, through the hooks, whether its store is the run's or not", async () => {
+  it("counts its reads and writes as those of the task, through the hooks, for the run's store and others", async () => {
     const refuses = definePlugin({
       name: "refuses",
       apply: ({ hooks }) =>

@@ -57,7 +57,7 @@ describe("sqlMemoryStore on PGlite", function () {
       reopens: true,
     });
 
-    it("returns the nearest entries first, the latest of equally near ones, and the latest entries for a blank question", async () => {
+    it("returns the nearest entries first, the latest of equally near ones, and the latest for a blank question", async () => {
       const store = open(
         fixedModel({
           east: [1, 0],
@@ -90,7 +90,7 @@ describe("sqlMemoryStore on PGlite", function () {
       expect(await store.retrieve("s", "", 10)).to.have.length(3);
     });
 
-    it("refuses a table created for other vectors, for none, or with some, and states the difference", async () => {
+    it("refuses a table created for other vectors, without vectors, or with vectors, and states the difference", async () => {
       await open(hashedBagOfWords({ dimensions: 16 }), "sixteen").store("s", entry("x"));
       await open(undefined, "without").store("s", entry("x"));
       const other = await rejectionOf(
@@ -118,7 +118,7 @@ describe("sqlMemoryStore on PGlite", function () {
       ).to.match(/20000 numbers.*16000/);
     });
 
-    it("requests a vector of a model when its length is needed and not given", async () => {
+    it("requests a vector of a model if its length is required and not given", async () => {
       const asked: string[] = [];
       const store = open({ embed: async (all) => (asked.push(...all), all.map(() => [1, 2, 3])) });
       await store.clear("s");
@@ -133,7 +133,7 @@ describe("sqlMemoryStore on PGlite", function () {
       folder = temporaryFolder();
     });
 
-    it("keeps everything, and the folder for itself alone: from stores of this process and from others", async () => {
+    it("keeps all data, and the folder for itself: against stores of this process and of others", async () => {
       const url = `pglite:${join(folder, "deep/memory")}`;
       const store = sqlMemoryStore({ url, model: hashedBagOfWords() });
       await store.store(
@@ -182,7 +182,7 @@ describe("sqlMemoryStore on PGlite", function () {
       await again.close?.();
     });
 
-    it("outlives a process that is killed, whose lock is taken over, and does not hold up the event loop", async () => {
+    it("survives the kill of its process, takes over its lock, and does not block the event loop", async () => {
       const url = `pglite:${join(folder, "memory")}`;
       const program = `import { sqlMemoryStore } from "agentensemble/memory";
         const store = sqlMemoryStore({ url: ${JSON.stringify(url)} });
@@ -204,7 +204,7 @@ describe("sqlMemoryStore on PGlite", function () {
     });
   });
 
-  it("does not keep a process alive that forgot to close it", () => {
+  it("does not keep a process alive if it was not closed", () => {
     const program = `import { sqlMemoryStore } from "agentensemble/memory"; const store = sqlMemoryStore({ url: "pglite:memory" });
       await store.store("s", { content: "x", storedAt: new Date() }); console.log((await store.retrieve("s", "", 1)).length)`;
     const options = { cwd: projectRoot, encoding: "utf8", timeout: 100_000 } as const;
@@ -213,7 +213,7 @@ describe("sqlMemoryStore on PGlite", function () {
     ).to.equal("1\n");
   });
 
-  it("names the package and how to install it where it is missing", () => {
+  it("names the missing package and how to install it", () => {
     const folder = temporaryFolder();
     cpSync(join(projectRoot, "dist/bundle"), join(folder, "node_modules/agentensemble"), {
       recursive: true,

@@ -49,7 +49,7 @@ if (allCases)
       reopens: true,
     });
 
-    it("installs the extension itself, keeps vectors, and finds by them", async () => {
+    it("installs the extension, stores vectors, and searches with them", async () => {
       const store = open("vectors");
       await store.store("s", { content: "Rice takes eighteen minutes", storedAt: new Date() });
       await store.store("s", { content: "The bank closes at noon", storedAt: new Date() });
@@ -63,7 +63,7 @@ if (allCases)
       await store.close?.();
     });
 
-    it("refuses a table that was made for vectors of another length", async () => {
+    it("refuses a table that was created for vectors of another length", async () => {
       const [narrow, wide] = [open("lengths", 16), open("lengths", 32)];
       await narrow.store("s", { content: "x", storedAt: new Date() });
       const error = await rejectionOf(

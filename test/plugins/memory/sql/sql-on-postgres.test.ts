@@ -79,7 +79,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     reopens: true,
   });
 
-  it("agrees with another process: no write is lost, and versions count them all", async () => {
+  it("is consistent with another process: no write is lost, and versions count all writes", async () => {
     const table = tableName();
     const body = (name: string): string => `
       for (let i = 0; i < 15; i++) {
@@ -128,7 +128,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect(await dying).to.equal("");
   });
 
-  it("reports a lock that was lost during the work, and leaves no session behind", async () => {
+  it("reports a lock that was lost during the work, and leaves no open session", async () => {
     const store = open();
     const locked = store.withLock("s", async () => {
       await onServer(`select pg_terminate_backend(pid) from (${locks}) as held`);
@@ -153,7 +153,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect((await store.retrieve("s", "", 1))[0]?.content).to.equal("kept");
   });
 
-  it("creates its tables again when they were dropped", async () => {
+  it("creates its tables again after they were dropped", async () => {
     const table = tableName();
     const store = open({ table });
     await store.store("s", { content: "gone", storedAt: at });
@@ -174,7 +174,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect((await open({ table }).retrieveVersioned("s", "", 100)).version).to.equal(8);
   });
 
-  it("evicts only entries that it has read, and none that were added meanwhile", async () => {
+  it("evicts only entries that it has read, and no entry that was added in the meantime", async () => {
     const table = tableName();
     const [store, other] = [open({ table }), open({ table })];
     for (const content of ["a", "b", "c"]) await store.store("s", { content, storedAt: at });
@@ -186,7 +186,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect((await store.retrieve("s", "", 10)).map(({ content }) => content)).to.include("d");
   });
 
-  it("names how to get pgvector if a model needs it and the server lacks it", async function () {
+  it("describes how to install pgvector if a model requires it and the server does not have it", async function () {
     if ((await onServer("select 1 from pg_available_extensions where name = 'vector'")).length > 0)
       this.skip();
     const table = tableName();
@@ -227,7 +227,7 @@ describe("sqlMemoryStore on PostgreSQL", () => {
     expect((await store.retrieveVersioned(bad, "", 1)).version).to.equal(2);
   });
 
-  it("is closed for good, and closing twice is nothing", async () => {
+  it("stays closed, and can be closed twice", async () => {
     const store = open();
     await store.store("s", { content: "x", storedAt: at });
     await store.close?.();

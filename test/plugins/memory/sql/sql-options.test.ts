@@ -7,7 +7,7 @@ import { resolveSqlMemoryOptions } from "../../../../src/plugins/memory/sql/sql-
 import { rejectionOf } from "../../../support/rejection.js";
 
 describe("the options of sqlMemoryStore", () => {
-  it("have defaults, and fix a folder when the store is made", () => {
+  it("have defaults, and resolve a folder when the store is created", () => {
     expect(resolveSqlMemoryOptions({ url: "postgresql://h/db" })).to.deep.equal({
       place: { kind: "postgres", url: "postgresql://h/db", timeoutMs: 30_000 },
       model: undefined,
@@ -76,7 +76,7 @@ describe("the options of sqlMemoryStore", () => {
     });
   }
 
-  it("leave it to the calls to refuse a scope that PostgreSQL would change", async () => {
+  it("accept a scope that PostgreSQL would change, which calls then refuse", async () => {
     const store = sqlMemoryStore({ url: "postgres://127.0.0.1:1/db" });
     for (const scope of ["a\0b", "a\ud800"]) {
       await rejectionOf(ValidationError, store.clear(scope));

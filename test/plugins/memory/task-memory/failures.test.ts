@@ -43,7 +43,7 @@ const finished = ({ output }: Ended): readonly string[] =>
   output.completedTasks.map(({ raw }) => raw);
 
 describe("a memory that fails", () => {
-  it("when it is read fails the task before anything is spent", async () => {
+  it("fails the task before any cost arises if the memory is read", async () => {
     const model = texts();
     const ended = await run(brokenAt("retrieve", "b"), { model });
     expect(TaskExecutionError.isInstance(ended.error)).to.equal(true);
@@ -54,7 +54,7 @@ describe("a memory that fails", () => {
   });
 
   for (const operation of ["store", "evict"] as const) {
-    it(`at ${operation} fails the task, and keeps its output: it is paid for`, async () => {
+    it(`fails the task at ${operation}, and keeps its paid output`, async () => {
       const store = brokenAt(operation, "a");
       const ended = await run(store);
       const error = TaskExecutionError.find(ended.error);
@@ -67,7 +67,7 @@ describe("a memory that fails", () => {
       expect(ended.events.filter(({ type }) => type === "task_failed")).to.have.length(1);
     });
 
-    it(`at ${operation} is a warning with memoryErrors: "warn"`, async () => {
+    it(`is a warning at ${operation} with memoryErrors: "warn"`, async () => {
       const ended = await run(brokenAt(operation, "a"), { memoryErrors: "warn" });
       expect(ended.error).to.equal(undefined);
       expect(finished(ended)).to.deep.equal(["first", "second"]);
@@ -90,7 +90,7 @@ describe("a memory that fails", () => {
     expect(finished(ended)).to.deep.equal(["first", "two"]);
   });
 
-  it('when it is read is a warning with memoryErrors: "warn", and the rest is given', async () => {
+  it('is a warning at a read with memoryErrors: "warn", and the other entries are used', async () => {
     const store = brokenAt("retrieve", "a").fill("b", "known");
     const model = texts();
     const ended = await run(store, { memoryErrors: "warn", model });
@@ -99,7 +99,7 @@ describe("a memory that fails", () => {
     expect(warningsOf(ended)).to.have.length(1);
   });
 
-  it("in several places fails with the first and warns of the others", async () => {
+  it("fails with the first of several errors and warns of the others", async () => {
     const ended = await run(brokenAt("store"));
     expect(MemoryStoreError.find(ended.error)).to.include({ scope: "a" });
     expect(warningsOf(ended).join()).to.include("'b'");
@@ -152,7 +152,7 @@ describe("a memory that fails", () => {
     ).to.equal(true);
   });
 
-  it("hangs no longer than the task or the run may take", async () => {
+  it("waits no longer than the time limits of the task and the run", async () => {
     for (const operation of ["retrieve", "store", "evict"] as const) {
       const hanging = new MapStore();
       hanging.before = (asked) => (asked === operation ? never() : undefined);
@@ -181,7 +181,7 @@ describe("a memory that fails", () => {
     }
   });
 
-  it("writes nothing more once the run is cancelled", async () => {
+  it("writes nothing more after the run is cancelled", async () => {
     const controller = new AbortController();
     const store = new MapStore();
     store.before = (operation, scope) => {
@@ -199,7 +199,7 @@ describe("a memory that fails", () => {
     expect(store.asked.filter(([operation]) => operation === "store")).to.have.length(1);
   });
 
-  it("is no cover for an early exit that a hook asks for", async () => {
+  it("does not hide an early exit that a hook requests", async () => {
     const exits = definePlugin({
       name: "exits",
       apply: ({ hooks }) =>
@@ -212,7 +212,7 @@ describe("a memory that fails", () => {
     expect(finished(ended)).to.deep.equal(["first"]);
   });
 
-  it("is thrown to a handler that asks it, with every memoryErrors", async () => {
+  it("rejects the call of a handler, with every memoryErrors", async () => {
     const seen: unknown[] = [];
     const handler: Task = new Task({
       description: "Handle",

@@ -134,7 +134,7 @@ describe("A2A: an agent for plain clients", () => {
     expect(agent.executed).to.deep.equal([]);
   });
 
-  it("lists the skills to a message that names none of several", async () => {
+  it("lists the skills if a message names none of several", async () => {
     agent = await startAgent({ capabilities: [ECHO, { ...ECHO, name: "other" }] });
     const client = await plainClient(agent.url);
     const task = taskIn(await client.sendMessage(textRequest("soup")));
@@ -142,7 +142,7 @@ describe("A2A: an agent for plain clients", () => {
     expect(task.status?.message?.parts[0]?.content?.value).to.contain("Known: echo, other.");
   });
 
-  it("rejects a request that does not fit into the queue", async () => {
+  it("rejects a request that exceeds the limit of the queue", async () => {
     agent = await startAgent({ maxQueued: 1, work: NEVER });
     const client = await plainClient(agent.url);
     const sent = (messageId: string): Promise<object> =>
@@ -174,7 +174,7 @@ describe("A2A: an agent for plain clients", () => {
     expect(resultOf(await client.getTask({ tenant: "", id }))).to.equal("echo: soup");
   });
 
-  it("limits the open streams of a caller, and does not count those that have ended", async () => {
+  it("limits the open streams of a caller, and does not count ended streams", async () => {
     agent = await startAgent({ maxStreams: 1, work: NEVER });
     const client = await plainClient(agent.url);
     const end = new AbortController();

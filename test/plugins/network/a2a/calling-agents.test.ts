@@ -45,7 +45,7 @@ describe("a2a(): a remote ensemble", () => {
     [agent, site, remote] = [undefined, undefined, undefined];
   });
 
-  it("sends a request and returns its result with everything that is reported", async () => {
+  it("sends a request and returns its result with all reported fields", async () => {
     const usage = [{ provider: "p", modelId: "m", inputTokens: 3, calls: 1, cost: 0.5 }];
     agent = await startAgent({
       work: async ({ inputs }) => ({ result: "done", parsed: { got: inputs }, usage }),
@@ -71,7 +71,7 @@ describe("a2a(): a remote ensemble", () => {
     expect(executed?.deadlineMs).to.be.within(1, 9e6);
   });
 
-  it("returns the kept result of a request that is sent again, also by another process", async () => {
+  it("returns the stored result of a repeated request, also from another process", async () => {
     agent = await startAgent();
     remote = a2a(agent.url);
     await remote.send(request());
@@ -88,7 +88,7 @@ describe("a2a(): a remote ensemble", () => {
     expect(conflict.requestId).to.equal("r-1");
   });
 
-  it("delivers progress, and waits no longer than asked", async () => {
+  it("delivers progress, and waits no longer than requested", async () => {
     let finishWork = (): void => undefined;
     const released = new Promise<void>((resolve) => (finishWork = resolve));
     agent = await startAgent({
@@ -128,7 +128,7 @@ describe("a2a(): a remote ensemble", () => {
     expect(await remote.cancel("unknown")).to.equal(false);
   });
 
-  it("passes on why a request failed or was rejected", async () => {
+  it("passes on the reason of a failed or rejected request", async () => {
     agent = await startAgent({
       work: async () => ({ status: "FAILED", reason: "BUDGET", error: "spent" }),
     });
@@ -145,7 +145,7 @@ describe("a2a(): a remote ensemble", () => {
     expect(unknown?.error).to.contain("Did you mean 'echo'?");
   });
 
-  it("reports a full queue and sends the request again when asked", async () => {
+  it("reports a full queue and repeats the request if set", async () => {
     agent = await startAgent({ maxQueued: 1, work: NEVER });
     remote = a2a(agent.url);
     for (let i = 1; i <= 4; i++) {
@@ -178,7 +178,7 @@ describe("a2a(): a remote ensemble", () => {
     expect(response?.parsed).to.deep.equal(parsed);
   });
 
-  it("sends a request again that the service has forgotten", async () => {
+  it("repeats a request that the service has forgotten", async () => {
     agent = await startAgent({ work: NEVER });
     const { port } = new URL(agent.url);
     remote = a2a(agent.url);
@@ -191,7 +191,7 @@ describe("a2a(): a remote ensemble", () => {
     expect(agent.executed).to.have.lengthOf(1);
   });
 
-  it("reads the result of a service that was restarted meanwhile, without another execution", async () => {
+  it("reads the result of a service that was restarted in the meantime, without another execution", async () => {
     const backend = inMemoryBackend();
     agent = await startAgent({ backend, work: NEVER });
     const { port } = new URL(agent.url);
@@ -217,7 +217,7 @@ describe("a2a(): a remote ensemble", () => {
     await backend.close();
   });
 
-  it("repeats a request that the agent had no time for, with the same id", async () => {
+  it("repeats a request that an overloaded agent refused, with the same id", async () => {
     const bodies: string[] = [];
     site = await siteWith((exchange) => {
       bodies.push(exchange.body);
@@ -268,7 +268,7 @@ describe("a2a(): a remote ensemble", () => {
     await thief.close();
   });
 
-  it("sends its token with every request, and reports a wrong one", async () => {
+  it("sends its token with every request, and reports an invalid token", async () => {
     agent = await startAgent({ callers: { "right-token": { name: "shop", role: "caller" } } });
     remote = a2a(agent.url, { token: "right-token" });
     await remote.send(request());
@@ -280,7 +280,7 @@ describe("a2a(): a remote ensemble", () => {
     expect(error.message).to.contain("HTTP 401").and.not.contain("wrong-token");
   });
 
-  it("refuses cards that are too large, none, or of version 0.3", async () => {
+  it("refuses cards that are too large, invalid, or of version 0.3", async () => {
     const cards: Record<string, string> = {
       large: `"${"x".repeat(300_000)}"`,
       none: "[1]",
@@ -325,7 +325,7 @@ describe("a2a(): a remote ensemble", () => {
     ]);
   });
 
-  it("calls the skill of an agent of others, with and without streams", async () => {
+  it("calls the skill of an agent of another framework, with and without streams", async () => {
     for (const streaming of [true, false]) {
       const other = await foreignAgent(
         async (context, bus) => {
@@ -347,7 +347,7 @@ describe("a2a(): a remote ensemble", () => {
     }
   });
 
-  it("reads the message of an agent that makes no task", async () => {
+  it("reads the message of an agent that creates no task", async () => {
     site = await foreignAgent(async ({ userMessage }, bus) => {
       bus.publish({ kind: "message", data: { ...userMessage, messageId: "answer" } });
       bus.finished();
@@ -357,7 +357,7 @@ describe("a2a(): a remote ensemble", () => {
     expect(await remote.response("r-1", AWAIT)).to.include({ result: "soup" });
   });
 
-  it("fails a request of an agent that requests input that no reviewer can give", async () => {
+  it("fails a request of an agent that requests input if no reviewer can provide it", async () => {
     site = await foreignAgent(async (context, bus) => {
       bus.publish({ kind: "task", data: begunTask(context) });
       finish(context, bus, "Which soup?", STATE.INPUT_REQUIRED);

@@ -30,7 +30,7 @@ describe("A2A: clients with faults", () => {
   beforeEach(async () => void (agent = await startAgent({ maxBodyBytes: 200_000 })));
   afterEach(() => agent.close());
 
-  it("answers a client of version 0.3 with the version that it needs", async () => {
+  it("answers a client of version 0.3 with the required version", async () => {
     const old = { jsonrpc: "2.0", id: 9, method: "message/send", params: { message: {} } };
     const refusal = await refusalTo(agent, old, {});
     expect(refusal).to.include({ status: 200, code: -32_009 });
@@ -51,7 +51,7 @@ describe("A2A: clients with faults", () => {
     expect(asText.status).to.equal(415);
   });
 
-  it("refuses bodies that are too deep, too large or have keys of prototypes", async () => {
+  it("refuses bodies that are too deep, too large or contain keys of prototypes", async () => {
     const deep = `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"x","y":${"[".repeat(600)}${"]".repeat(600)}}}`;
     expect(await refusalTo(agent, deep)).to.include({ status: 200, code: -32_600 });
     expect((await posted(agent.url, `"${"x".repeat(300_000)}"`)).status).to.equal(413);
@@ -59,7 +59,7 @@ describe("A2A: clients with faults", () => {
     expect(await refusalTo(agent, proto)).to.include({ code: -32_600 });
   });
 
-  it("refuses methods that it does not offer", async () => {
+  it("refuses unsupported methods", async () => {
     const refused = async (method: string): Promise<number | undefined> =>
       (await refusalTo(agent, { ...get, method, params: { taskId: "x", url: "http://x" } })).code;
     expect(await refused("ListTasks")).to.equal(-32_004);

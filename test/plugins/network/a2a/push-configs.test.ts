@@ -20,7 +20,7 @@ describe("the store of push notification configurations", () => {
   const kept = ({ results }: NetworkBackend, secret = SECRET): PushConfigs =>
     new PushConfigs({ results, secret, resultTtlMs: 60_000 });
 
-  it("returns them to every instance, and each task has its own", async () => {
+  it("returns them to every instance, separately for each task", async () => {
     const backend = inMemoryBackend();
     const [one, other] = [kept(backend), kept(backend)];
     expect(await one.of("task-1")).to.deep.equal([]);
@@ -30,7 +30,7 @@ describe("the store of push notification configurations", () => {
     expect(await other.of("task-2")).to.deep.equal([]);
   });
 
-  it("replaces a configuration with the same id, and removes it once and for good", async () => {
+  it("replaces a configuration with the same id, and removes it permanently", async () => {
     const configs = kept(inMemoryBackend());
     await configs.save("task", config("a"));
     await configs.save("task", config("b"));
@@ -53,7 +53,7 @@ describe("the store of push notification configurations", () => {
     expect(await configs.save("task", config("last"))).to.equal(true);
   });
 
-  it("stores nothing readable, and opens nothing of another secret or place", async () => {
+  it("stores nothing readable, and decrypts nothing of another secret or place", async () => {
     const backend = inMemoryBackend();
     const values = new Map<string, Parameters<NetworkBackend["results"]["store"]>[1]>();
     const { results } = backend;

@@ -19,7 +19,7 @@ function deskWith(...reviews: readonly object[]): ReviewDesk {
 describe("the reviews of the runs of callers", () => {
   const place = { runId: "r", reviewId: "v" };
 
-  it("are unknown where there is no store", async () => {
+  it("are unknown without a store", async () => {
     const desk = new ReviewDesk(undefined);
     expect(await desk.pendingOf("r")).to.equal(undefined);
     expect(await desk.answer(place, decision, viewer as never)).to.equal("unknown");
@@ -27,7 +27,7 @@ describe("the reviews of the runs of callers", () => {
     desk.close();
   });
 
-  it("are answered by those who have the role, and for their own run", async () => {
+  it("are answered by callers with the role, and for their own run", async () => {
     const answer = (review: object, principal: object = viewer): Promise<string> =>
       deskWith({ reviewId: "v", runId: "r", ...review }).answer(
         place,
@@ -50,7 +50,7 @@ describe("the reviews of the runs of callers", () => {
     expect(await answer("mine")).to.equal("decided");
   });
 
-  it("reach those who watch the run, as long as they watch", () => {
+  it("are sent to the watchers of the run, while they watch", () => {
     let hear: ((review: StoredReview) => void) | undefined;
     const store = {
       onRequest: (fn: typeof hear) => {

@@ -90,7 +90,7 @@ describe("A2A: the methods of a plain client", () => {
   let agent: TestAgent;
   afterEach(() => agent.close());
 
-  it("follow a task again while it is executed", async () => {
+  it("receive a task again while it is executed", async () => {
     const { opened, open } = gate();
     agent = await startAgent({
       work: async () => {
@@ -111,7 +111,7 @@ describe("A2A: the methods of a plain client", () => {
     expect(end?.$case === "statusUpdate" && end.value.status?.state).to.equal(STATE.COMPLETED);
   });
 
-  it("are refused with the errors of the protocol where they are not offered", async () => {
+  it("are refused with the errors of the protocol if they are not offered", async () => {
     agent = await startAgent();
     const client = await plainClient(agent.url);
     const { id: taskId } = taskIn(await client.sendMessage(textRequest("soup")));

@@ -92,7 +92,7 @@ describe("A2A: messages and requests", () => {
     });
   });
 
-  it("names what is wrong with a message", () => {
+  it("names the problem of an invalid message", () => {
     const file: Part = { ...textPart(""), content: { $case: "url", value: "http://x" } };
     expect(problemOf({ parts: [file] })).to.contain("INVALID_INPUT: Files are not accepted");
     expect(problemOf({ parts: [dataPart([1])] })).to.contain("must be a JSON object, got: [1]");
@@ -146,7 +146,7 @@ describe("A2A: messages and requests", () => {
     );
   });
 
-  it("asks another ensemble for the same request", () => {
+  it("calls another ensemble with the same request", () => {
     fc.assert(
       fc.property(
         fc.record(
@@ -183,7 +183,7 @@ describe("A2A: messages and requests", () => {
     );
   });
 
-  it("reads the ids of tasks as they were made", () => {
+  it("reads the ids of tasks unchanged", () => {
     fc.assert(
       fc.property(fc.string(), fc.string({ unit: "grapheme" }), (messageId, contextId) => {
         const name = taskNameOf(taskIdOf({ messageId, contextId }));

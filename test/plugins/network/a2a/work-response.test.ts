@@ -38,13 +38,13 @@ function artifact(...parts: Message["parts"]): Artifact {
 describe("the result in a task of an agent", () => {
   const none = { artifacts: [], metadata: undefined };
 
-  it("is there once the task has ended", () => {
+  it("is available after the task has ended", () => {
     expect(responseOfTask("r", { ...none, status: undefined }, 5)).to.equal(undefined);
     expect(hasEnded({ status: undefined })).to.equal(false);
     expect(hasEnded({ status: status(STATE.CANCELED) })).to.equal(true);
   });
 
-  it("reports why a task did not succeed", () => {
+  it("reports the reason if a task did not succeed", () => {
     const cases = [
       [STATE.CANCELED, "CANCELLED", "CANCELLED"],
       [STATE.REJECTED, "REJECTED", "DENIED"],
@@ -118,7 +118,7 @@ describe("the result of an agent that answers with a message", () => {
 describe("a review in a message", () => {
   const review = { reviewId: "v", taskDescription: "Write", taskOutput: "" } as StoredReview;
 
-  it("asks with the description of the task where it has no prompt", () => {
+  it("contains the description of the task if it has no prompt", () => {
     const asked = reviewOf(message(...reviewParts(review)));
     expect(asked).to.deep.equal({ reviewId: "v", question: "Approve: Write" });
     const deadline = "2026-01-01T00:00:00Z";

@@ -194,7 +194,7 @@ describe("NetworkTask and NetworkTool", () => {
       ]);
     }));
 
-  it("offer the input schema of what is shared, and pass inputs on", () =>
+  it("offer the input schema of the shared function, and pass inputs on", () =>
     served(async ({ plugins }) => {
       const { text, offered } = await called(
         [NetworkTool.from("kitchen", "check-inventory"), NetworkTask.from("kitchen", "report")],
@@ -233,7 +233,7 @@ describe("NetworkTask and NetworkTool", () => {
       expect(text).to.match(/^Error: .+/);
     }));
 
-  it("ask again under the same id when the run is repeated, and get the kept result", () =>
+  it("request again under the same id when the run is repeated, and receive the stored result", () =>
     served(async ({ backend, plugins }) => {
       const tools = [NetworkTask.from("kitchen", "prepare-meal")];
       const ids = new Set<string>();
@@ -306,7 +306,7 @@ describe("NetworkTask and NetworkTool", () => {
     expect(results[0]).to.match(/^Error: The request has passed shop, a, b/);
   });
 
-  it("request within the rest of the run's budget, and settle the usage", () =>
+  it("stay within the remaining budget of the run, and settle the usage", () =>
     served(async ({ plugins }) => {
       const { output } = await called([NetworkTask.from("kitchen", "prepare-meal")], MEAL, {
         plugins: [...plugins, budget({ maxTokens: 5_000 })],
@@ -353,7 +353,7 @@ describe("NetworkTask and NetworkTool", () => {
     expect(remote.cancelled).to.eql([...new Set(remote.sent.map(({ requestId }) => requestId))]);
   });
 
-  it("send again after failures of the connection, under the same id", async () => {
+  it("repeat a request after failures of the connection, under the same id", async () => {
     let failures = 2;
     const remote: Remote & { sent: WorkRequest[] } = remoteWith({
       response: async (id) => {
@@ -367,7 +367,7 @@ describe("NetworkTask and NetworkTool", () => {
     expect(new Set(remote.sent.map(({ requestId }) => requestId)).size).to.equal(1);
   });
 
-  it("send again when the store has forgotten the request", async () => {
+  it("repeat a request that the store has forgotten", async () => {
     let asked = 0;
     const remote = remoteWith({
       response: async (id) => (++asked === 1 ? undefined : doneWith(id)),
@@ -377,7 +377,7 @@ describe("NetworkTask and NetworkTool", () => {
     expect(remote.sent.length).to.equal(2);
   });
 
-  it("repeat nothing that a repetition can't mend", async () => {
+  it("do not repeat a request after a permanent failure", async () => {
     const remote = remoteWith({
       send: async ({ requestId }) => Promise.reject(new RequestConflictError(requestId)),
     });
@@ -414,7 +414,7 @@ describe("NetworkTask and NetworkTool", () => {
       expect(text).to.include("Soup is served");
     }));
 
-  it("continue with a general description when the ensemble can't be asked", async () => {
+  it("continue with a general description if the ensemble is unavailable", async () => {
     const remote = remoteWith({
       capabilities: async () => Promise.reject(new NetworkError("away")),
     });
@@ -456,7 +456,7 @@ describe("the modes of NetworkTask", () => {
     expect(remote.cancelled.length).to.equal(1);
   });
 
-  it("AWAIT_WITH_DEADLINE returns what is known of the progress, if that is wanted", async () => {
+  it("AWAIT_WITH_DEADLINE returns the progress so far, if configured", async () => {
     const remote = remoteWith({
       response: (id, o) => {
         for (let n = 0; n < 200; n++) o.onProgress?.({ type: "tool_called", taskId: "soup" });
@@ -532,7 +532,7 @@ describe("NetworkTools", () => {
       ]);
     }));
 
-  it("need the plugin, and tags", async () => {
+  it("require the plugin, and tags", async () => {
     const failed = await called([NetworkTools.all()], MEAL).catch((error: unknown) => error);
     expect(ToolConfigurationError.find(failed)?.message).to.include("need the plugin network()");
     expect(() => NetworkTools.tagged()).to.throw("needs tags");
@@ -565,7 +565,7 @@ describe("network().network.request", () => {
     await rejectionOf(RequestConflictError, other);
   });
 
-  it("rejects without a result in time, and names the id to ask again", async () => {
+  it("rejects without a result in time, and names the id for another request", async () => {
     const remote = remoteWith({ response: waiting });
     const { network: calls } = network({ name: "shop", ensembles: { kitchen: remote } });
     const error = await rejectionOf(
@@ -610,7 +610,7 @@ describe("stubs", () => {
 });
 
 describe("the decision of a remote review", () => {
-  it("arrives once, for any number of messages, and its outcome comes back", async () => {
+  it("is sent once, for any number of messages, and its outcome is returned", async () => {
     const backend = NetworkBackend.inMemory();
     const kitchenTransport = Transport.of("kitchen", backend);
     const decided: unknown[] = [];
@@ -629,7 +629,7 @@ describe("the decision of a remote review", () => {
     await backend.close();
   });
 
-  it("is an error where no instance answers", async () => {
+  it("is an error if no instance answers", async () => {
     const clock = { monotonicMs: () => 0, sleep: async () => undefined };
     const transport = Transport.of("kitchen", NetworkBackend.inMemory(), { clock });
     const error = await rejectionOf(

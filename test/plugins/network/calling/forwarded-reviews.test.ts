@@ -45,7 +45,7 @@ function forwarded(
 const question = { type: "review_requested", reviewId: "v", question: "Good?" };
 
 describe("the reviews of a remote run that are forwarded", () => {
-  it("need a person who can answer", () => {
+  it("require a reviewer", () => {
     for (const gate of [undefined, { canAsk: () => false }]) {
       const ctx = { scope: { run: { find: () => gate } } };
       expect(() => new ForwardedReviews({ ensemble: "team", ctx } as never)).to.throw(
@@ -55,7 +55,7 @@ describe("the reviews of a remote run that are forwarded", () => {
     }
   });
 
-  it("are asked once, with the time that is left", async () => {
+  it("are requested once, with the remaining time", async () => {
     const { reviews, asked, decided } = forwarded(async () => ReviewDecision.continue());
     for (const progress of [undefined, { type: "other" }, { ...question, question: 3 }])
       reviews.hear(progress);
@@ -78,7 +78,7 @@ describe("the reviews of a remote run that are forwarded", () => {
     expect(asked).to.have.length(3);
   });
 
-  it("are left to the remote run if no answer came in time", async () => {
+  it("are left to the remote run if no answer arrived in time", async () => {
     const late = { ...ReviewDecision.continue(), timedOut: true } as ReviewDecision;
     const { reviews, asked, decided } = forwarded(async () => late);
     reviews.hear(question);
@@ -87,7 +87,7 @@ describe("the reviews of a remote run that are forwarded", () => {
     expect([asked.length, decided.length]).to.deep.equal([1, 0]);
   });
 
-  it("keep a decision that could not be sent, and warn of it", async () => {
+  it("keep an unsent decision, and warn of it", async () => {
     let isDown = true;
     const { reviews, asked, decided, warnings } = forwarded(
       async () => ReviewDecision.continue(),
@@ -104,7 +104,7 @@ describe("the reviews of a remote run that are forwarded", () => {
     expect([asked.length, decided]).to.deep.equal([1, ["v"]]);
   });
 
-  it("end without a warning where the remote run was answered elsewhere", async () => {
+  it("end without a warning if another user answered the remote run", async () => {
     const { reviews, warnings } = forwarded(
       (signal) =>
         new Promise((_, reject) => {

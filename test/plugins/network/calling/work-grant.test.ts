@@ -69,7 +69,7 @@ describe("the grant of a request", () => {
     expect(settled).to.deep.equal([{ tokens: 10.7, cost: 2 }]);
   });
 
-  it("counts the usage of the response, and costs in the run's currency alone", async () => {
+  it("counts the usage of the response, and costs in the run's currency only", async () => {
     const settled: unknown[] = [];
     const { scope, seen } = scopeWith({ guard: guardWith({ maxCost: 1 }, settled) });
     const usage = [
@@ -83,7 +83,7 @@ describe("the grant of a request", () => {
     expect(seen.metrics).to.deep.equal([{ usage }]);
   });
 
-  it("counts all of a grant without a limit of the tokens as its cost", async () => {
+  it("counts the complete grant without a limit of tokens as its cost", async () => {
     const settled: unknown[] = [];
     const { scope } = scopeWith({ guard: guardWith({ maxCost: 1 }, settled) });
     await (await grantFor(scope, { maxTokens: 7 }, 1_000)).settle(undefined);
@@ -100,7 +100,7 @@ describe("the grant of a request", () => {
     });
   });
 
-  it("warns where the usage can't be counted", async () => {
+  it("warns if the usage can't be counted", async () => {
     const guard: SpendingGuard = {
       grant: () => ({
         settle: () => {

@@ -25,10 +25,10 @@ export function longChaos(engine: ChaosEngine): void {
     { requests: 2_000, kills: 6, restarts: 3 },
     { requests: 10_000, kills: 20, restarts: 3 },
   ])
-    it(`lose nothing of ${requests} requests under ${kills} kills of processes and ${restarts} of the engine`, async () =>
+    it(`lose none of ${requests} requests under ${kills} kills of processes and ${restarts} of the engine`, async () =>
       judged(await chaos({ place: engine.place(), requests, kills, restarts, restart })));
 
-  it("lose nothing of 2000 requests when 20 processes are killed at the steps of a delivery", async () =>
+  it("lose none of 2000 requests when 20 processes are killed at the steps of a delivery", async () =>
     judged(await chaosAtSteps(engine.place(), { requests: 2_000, perStep: 4 })));
 
   it("repeat no finished call with a journal in PostgreSQL", async function () {

@@ -84,7 +84,7 @@ describe("nats() and failures", function () {
     await dropNats(prefix);
   });
 
-  it("rejects with NetworkError where no server answers, and after close()", async () => {
+  it("rejects with NetworkError if no server answers, and after close()", async () => {
     const nobody = client({ servers: "nats://user:secret@127.0.0.1:1" });
     const error = await rejectionOf(NetworkError, nobody.queue.depth(QUEUE));
     expect(error).to.have.property("code", "AE_NETWORK");
@@ -121,7 +121,7 @@ describe("nats() and failures", function () {
     expect(await waiting).to.equal(undefined);
   });
 
-  it("creates its streams again that another client has removed", async () => {
+  it("creates its streams again after another client has removed them", async () => {
     const backend = client();
     await backend.queue.enqueue(QUEUE, request("r1"));
     await dropNats(prefix);
@@ -152,7 +152,7 @@ describe("nats() and failures", function () {
     expect(config.storage).to.equal("memory");
   });
 
-  it("keeps results longer than ids where that is requested", async () => {
+  it("keeps results longer than ids if requested", async () => {
     const { results } = client();
     await results.store("r1", response("r1"), 200_000_000);
     const { config } = await onNats((manager) => manager.streams.info(`KV_${prefix}-results`));
@@ -160,7 +160,7 @@ describe("nats() and failures", function () {
     expect((await results.retrieve("r1"))?.result).to.equal("x");
   });
 
-  it("allows each client to end the lease of another one by its token", async () => {
+  it("allows each client to end the lease of another client by its token", async () => {
     const [first, second] = [client(), client()];
     await first.queue.enqueue(QUEUE, request("r1"));
     const lease = await taken(first);

@@ -10,7 +10,7 @@ describe("services on NATS whose processes are killed", function () {
   });
   afterEach(() => dropNats(prefix));
 
-  it("finish requests that processes have left at each step of a delivery", async () => {
+  it("finish requests that killed processes left at each step of a delivery", async () => {
     expectNothingLost(await chaosAtSteps({ url: NATS_URL, prefix }));
   });
 });

@@ -24,7 +24,7 @@ describe("options of nats()", () => {
     expect(natsSettings({ servers: "nats://t0ken@a" }).address.token).to.equal("t0ken");
   });
 
-  it("refuses what is invalid, and shows no password", () => {
+  it("refuse invalid options, and show no password", () => {
     const invalid: readonly (readonly [unknown, RegExp])[] = [
       [{}, /servers must have at least one address/],
       [{ servers: [] }, /at least one address/],
@@ -47,7 +47,7 @@ describe("options of nats()", () => {
 });
 
 describe("names and times of NATS", () => {
-  it("keeps plain names, and digests others", () => {
+  it("keep plain names, and hash others", () => {
     expect(subjectToken("order-4711_a")).to.equal("order-4711_a");
     const odd = ["a.b", "*", ">", "a b", "", "x".repeat(65), "\ud800", "\ud801", "größe"];
     const tokens = odd.map(subjectToken);
@@ -55,14 +55,14 @@ describe("names and times of NATS", () => {
     expect(new Set(tokens).size).to.equal(odd.length);
   });
 
-  it("reads instants to the microsecond", () => {
+  it("contain times with a precision of microseconds", () => {
     const at = Date.parse("2026-01-02T03:04:05Z");
     expect(timeOf({ timestamp: "2026-01-02T03:04:05.250500Z" })).to.be.closeTo(at + 250.5, 0.001);
     expect(timeOf({ timestamp: "2026-01-02T03:04:05Z" })).to.equal(at);
     expect(nanosOf(1.5)).to.equal(1_500_000);
   });
 
-  it("reads the deliveries of a message with and without a domain", () => {
+  it("contain the deliveries of a message with and without a domain", () => {
     const subject = "p.requests.q.r1";
     const data = new Uint8Array();
     for (const reply of [

@@ -12,7 +12,7 @@ if (allCases)
     });
     after(() => server?.stop("SIGKILL"));
 
-    it("lose nothing when processes and the server are killed while they work", async () => {
+    it("lose nothing when processes and the server are killed during work", async () => {
       const restart = async (): Promise<void> => {
         await server.stop("SIGKILL");
         await server.start();

@@ -15,7 +15,7 @@ describe("the backend on PostgreSQL", function () {
   after(() => backends?.end());
   backendSuites("PostgreSQL", () => backends, true);
 
-  it("keeps a call of a rate limit as long as its period", async () => {
+  it("keeps a call of a rate limit for its period", async () => {
     const period = 30 * 24 * 3_600_000;
     const { limits } = backends.open();
     const limit = { key: "agent:a", owner: {}, limit: RateLimit.of(1, period) };

@@ -129,7 +129,7 @@ describe("requests in BullMQ", () => {
     expect(others).not.to.have.lengthOf(0);
   });
 
-  it("lose a large content when they are done, but remain known", async () => {
+  it("drop a large content when they are done, but remain known", async () => {
     const { queue } = backend;
     const large = request("large", { context: "x".repeat(5_000) });
     await queue.enqueue("kitchen", large);
@@ -159,7 +159,7 @@ describe("requests in BullMQ", () => {
     await other.close();
   });
 
-  it("continue after a job that another program has made in another form", async () => {
+  it("continue after a job of another form that another program has added", async () => {
     const { queue } = backend;
     const redis = new Redis(REDIS_URL, { maxRetriesPerRequest: null });
     const foreign = new Queue("{kitchen}", { connection: redis, prefix });
@@ -172,7 +172,7 @@ describe("requests in BullMQ", () => {
     expect(await queue.deadLetters("kitchen")).to.deep.equal([]);
   });
 
-  it("report the wait of the oldest one, with any priority", async () => {
+  it("report the wait of the oldest request, with any priority", async () => {
     const { queue } = backend;
     await queue.enqueue("kitchen", request("old", { priority: "LOW" }));
     await until(async () => (await queue.depth("kitchen")).oldestWaitMs > 200);
@@ -191,7 +191,7 @@ describe("requests in BullMQ", () => {
     await backend.close();
   });
 
-  it("report a stored result whose answer got lost as stored", async () => {
+  it("report a stored result as stored, also if the reply was lost", async () => {
     const proxy = new CuttingProxy(REDIS_URL);
     const behind = bullmq({ url: await proxy.listen(), prefix });
     try {
@@ -207,7 +207,7 @@ describe("requests in BullMQ", () => {
   });
 });
 
-describe("a backend whose Redis is away", function () {
+describe("a backend whose Redis is unavailable", function () {
   this.timeout(120_000);
 
   it("rejects after its time limit, and continues when Redis is back", async function () {
@@ -257,7 +257,7 @@ describe("a backend whose Redis is away", function () {
     }
   });
 
-  it("opens when Redis has come", async function () {
+  it("opens when Redis becomes available", async function () {
     const server = await OwnRedis.make(this);
     await server.kill();
     const backend = bullmq({ url: server.url, timeoutMs: 200 });

@@ -10,7 +10,7 @@ describe("services on BullMQ", function () {
   });
   after(() => server?.kill());
 
-  it("lose nothing when processes and Redis are killed while they work", async () => {
+  it("lose nothing when processes and Redis are killed during work", async () => {
     const place = { url: server.url, prefix: "kills" };
     const restart = (): Promise<void> => server.restart();
     expectNothingLost(await chaos({ place, requests: 500, kills: 3, restarts: 1, restart }));

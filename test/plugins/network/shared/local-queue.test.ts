@@ -50,7 +50,7 @@ describe("RequestQueue.inMemory", () => {
     await queue.close?.();
   });
 
-  it("wakes a consumer for a lease that is extended when it ends, and not before", async () => {
+  it("delivers an extended lease to a waiting consumer when the lease ends, and not before", async () => {
     const clock = new SteppingClock();
     const queue = RequestQueue.inMemory({ clock });
     await queue.enqueue("q", request("r"));
@@ -70,7 +70,7 @@ describe("RequestQueue.inMemory", () => {
     await queue.close?.();
   });
 
-  it("passes a request on when the consumer that was woken for it leaves", async () => {
+  it("passes a request on when the consumer that was notified disconnects", async () => {
     const queue = RequestQueue.inMemory();
     const controller = new AbortController();
     const first = queue.dequeue("q", {
@@ -104,7 +104,7 @@ describe("RequestQueue.inMemory", () => {
     }
   });
 
-  it("refuses requests that are no requests, naming the field", async () => {
+  it("refuses invalid requests, naming the field", async () => {
     const queue = RequestQueue.inMemory();
     const cases: readonly (readonly [object, string])[] = [
       [{ v: 2 }, "v of a request must be 1, got: 2"],
@@ -126,7 +126,7 @@ describe("RequestQueue.inMemory", () => {
     expect(await queue.depth("q")).to.have.property("queued", 0);
   });
 
-  it("refuses options that make no sense", async () => {
+  it("refuses invalid options", async () => {
     const odd = (o: object) => (): unknown => RequestQueue.inMemory(o); // on purpose
     expect(odd({ ageingMs: 5 })).to.throw("Did you mean 'agingMs'?");
     expect(odd({ agingMs: 0 })).to.throw("agingMs must be a positive number");
@@ -142,7 +142,7 @@ describe("RequestQueue.inMemory", () => {
       expect(ValidationError.isInstance(await rejection(call()))).to.equal(true);
   });
 
-  it("agrees with a simple model over any sequence of calls", async () => {
+  it("behaves like a simple model over any sequence of calls", async () => {
     const step = fc.oneof(
       fc.record({ op: fc.constant("enqueue" as const), id: fc.integer({ min: 0, max: 9 }), rank: fc.integer({ min: 0, max: 3 }) }), // prettier-ignore
       fc.record({ op: fc.constantFrom("dequeue", "acknowledge", "release", "delay", "dead", "redrive", "extend") }), // prettier-ignore

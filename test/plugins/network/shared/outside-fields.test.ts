@@ -5,7 +5,7 @@ import {
 } from "../../../../src/plugins/network/shared/outside-fields.js";
 
 describe("the fields of a request over HTTP", () => {
-  it("are described where they are wrong", () => {
+  it("are reported if they are invalid", () => {
     const cases: readonly (readonly [object, string])[] = [
       [{ path: ["a", 1] }, 'path must be an array of names, got: ["a",1]'],
       [{ path: "a" }, "path must be an array of names, got: a"],
@@ -20,7 +20,7 @@ describe("the fields of a request over HTTP", () => {
       expect(outsideProblem({ ...fields })).to.include(problem);
   });
 
-  it("are taken where they are right", () => {
+  it("are accepted if they are valid", () => {
     const right = {
       path: ["a"],
       delivery: { method: "WEBHOOK" },

@@ -21,7 +21,7 @@ transportContract("over a signed backend", {
 });
 
 describe("NetworkBackend.signed", () => {
-  it("prevents a service from executing requests that are unsigned, signed with another secret, changed or moved", async () => {
+  it("refuses to execute requests that are unsigned, signed with another secret, changed or moved", async () => {
     const open = NetworkBackend.inMemory();
     const signed = NetworkBackend.signed(open, { secret });
     const executed: unknown[] = [];
@@ -62,7 +62,7 @@ describe("NetworkBackend.signed", () => {
     expect(lease?.request.task).to.equal("cook");
   });
 
-  it("refuses a short secret, and none", () => {
+  it("refuses a short secret, and a missing secret", () => {
     for (const wrong of ["short", [], [secret, ""], undefined])
       expect(() =>
         NetworkBackend.signed(NetworkBackend.inMemory(), { secret: wrong as string }),

@@ -237,7 +237,7 @@ describe("capture modes", () => {
       expect(learnt).to.deep.equal(["They dance."]);
     });
 
-    it("FULL also keeps the input of tools as a value, {} if it is not an object, and writes ./traces/{runId}.trace.json", async () => {
+    it("FULL also keeps tool inputs as values, {} for other types, and writes ./traces/{runId}.trace.json", async () => {
       const { trace } = await run({ captureMode: "FULL" }, { runId: "run-1" });
       expect(
         trace.taskTraces[0]?.llmInteractions[0]?.toolCalls.map(({ parsedInput }) => parsedInput),
@@ -250,7 +250,7 @@ describe("capture modes", () => {
       });
     });
 
-    it("FULL writes no file where an exporter is configured, by the ensemble, the kernel or the run", async () => {
+    it("FULL writes no file if an exporter is configured, by the ensemble, the kernel or the run", async () => {
       const exported: string[] = [];
       const exporter = ({ ensembleId }: { readonly ensembleId: string }): void =>
         void exported.push(ensembleId);
@@ -279,7 +279,7 @@ describe("capture modes", () => {
       expect(String(trace.metadata["warnings"])).to.include("Cannot write the trace to");
     });
 
-    it("reports that nothing can write the files where the plugin is missing", async () => {
+    it("warns that nothing can write the files without the plugin", async () => {
       const kernel = new Kernel();
       for (const plugin of standardPlugins())
         if (plugin.name !== "observability-capture") kernel.use(plugin);
@@ -335,7 +335,7 @@ describe("capture modes", () => {
     });
   });
 
-  describe("what is bound and does not fit", () => {
+  describe("an invalid bound value", () => {
     it("an invalid default causes an error that names the token and the value", async () => {
       for (const value of ["STANDART", 3, null, {}]) {
         const bound = definePlugin({
@@ -350,7 +350,7 @@ describe("capture modes", () => {
       }
     });
 
-    it("an invalid mode causes an error that names the field, before any spending", async () => {
+    it("an invalid mode causes an error that names the field, before any cost arises", async () => {
       const cases: readonly (readonly [unknown, string])[] = [
         [null, "Tokens.CaptureMode must have a name"],
         [{}, "Tokens.CaptureMode must have a name"],

@@ -150,7 +150,7 @@ function printed(
 describe("consoleProgress", () => {
   beforeEach(() => setEnvironment({ NO_COLOR: undefined }));
 
-  it("prints plain lines and a table where there is no terminal", () => {
+  it("prints plain lines and a table without a terminal", () => {
     const events = [
       start("r1"),
       task("r1"),
@@ -219,7 +219,7 @@ describe("consoleProgress", () => {
     expect(text).to.contain("Run failed: AE_TASK_EXECUTION no\n");
   });
 
-  it("leaves the error of a run to the program that prints it, but no reason that the error does not hold", () => {
+  it("leaves the error of a run to the program that prints it, but prints other reasons", () => {
     const options = { errors: false };
     const end = {
       ...base,
@@ -264,7 +264,7 @@ describe("consoleProgress", () => {
     ]);
   });
 
-  it("marks a cost with `brief` as incomplete where a call has no price", () => {
+  it("marks a cost with `brief` as incomplete if a call has no price", () => {
     const unpriced = { ...usage("r1"), cost: undefined } as EnsembleEvent;
     expect(
       printed([start("r1"), usage("r1"), unpriced, end("r1")], { brief: true }).join(""),
@@ -330,7 +330,7 @@ describe("consoleProgress", () => {
     expect(table).to.match(/research \(x2\) +Researcher +done +3\.0 s +\? +0/);
   });
 
-  it("does not call a total of unknown counts zero", () => {
+  it("does not show a total of unknown counts as zero", () => {
     const table = (tokens: number): string | undefined =>
       printed([start("r"), task("r"), done("r", "research", tokens), end("r", 0)])
         .join("")

@@ -60,7 +60,7 @@ describe("consoleProgress on a terminal", () => {
     expect(screen.isAtLineStart).to.equal(true);
   });
 
-  it("shows tokens, cost and the tool of the moment", async () => {
+  it("shows tokens, cost and the current tool", async () => {
     const screen = new Screen(80);
     const tool = new Held("slow");
     const task = new Task({ name: "ask", description: "Ask", context: [tool.task] });
@@ -123,7 +123,7 @@ describe("consoleProgress on a terminal", () => {
     );
   });
 
-  it("shows as many tasks as fit, those that run first, and the number of the others", async () => {
+  it("shows as many tasks as fit, running tasks first, and the number of the others", async () => {
     const screen = new Screen(40, 8);
     const held = Array.from({ length: 12 }, (_, n) => new Held(`task ${n}`));
     await using ensemble = new Ensemble({
@@ -141,7 +141,7 @@ describe("consoleProgress on a terminal", () => {
     await output;
   });
 
-  it("draws nothing while a person is asked, and continues afterwards", async () => {
+  it("draws nothing while a review is requested, and continues afterwards", async () => {
     const screen = new Screen(60);
     const held = new Held("later");
     let answer: () => void = () => undefined;
@@ -172,7 +172,7 @@ describe("consoleProgress on a terminal", () => {
     expect(screen.text).to.match(/^COMPLETED/);
   });
 
-  it("names the runs if several are in progress, and appends lines while another one draws", async () => {
+  it("names the runs if several are in progress, and appends lines while another run draws", async () => {
     const screen = new Screen(60);
     const held = [new Held("one"), new Held("two")];
     const plugin = consoleProgress({ stream: screen, live: true, brief: true });
@@ -213,7 +213,7 @@ describe("LiveRegion", () => {
   const lines = (...texts: readonly string[]): readonly ReturnType<typeof plainLine>[] =>
     texts.map(plainLine);
 
-  it("leaves nothing behind when the window becomes narrower between two drawings", () => {
+  it("leaves no lines when the window becomes narrower between two drawings", () => {
     const screen = new Screen(40);
     const region = new LiveRegion(screen);
     screen.write("before\n");
@@ -256,7 +256,7 @@ describe("LiveRegion", () => {
 });
 
 describe("columns of a terminal", () => {
-  it("counts wide characters twice and marks not at all", () => {
+  it("counts wide characters as two and combining marks as zero", () => {
     expect(columnCount("abc")).to.equal(3);
     expect(columnCount("日本")).to.equal(4);
     expect(columnCount("e\u0301")).to.equal(1);

@@ -71,7 +71,7 @@ describe("the spans of model calls", () => {
     });
   });
 
-  it("have no more than is known", async () => {
+  it("contain known values only", async () => {
     const { spans, trace, calls } = await traced();
     calls.begin(trace, callOf());
     const message = { role: "assistant", content: "Hi" };
@@ -84,7 +84,7 @@ describe("the spans of model calls", () => {
     expect(failed?.status.message).to.equal("down");
   });
 
-  it("have the start of a streamed answer", async () => {
+  it("contain the time to the first chunk of a streamed answer", async () => {
     const { spans, trace, calls, time } = await traced();
     trace.beginAttempt(attemptOf(), undefined);
     const streaming = { ...model, stream: () => undefined };
@@ -120,7 +120,7 @@ describe("the spans of model calls", () => {
     ]);
   });
 
-  it("are those of the attempt if a cache completed the begun answer of one", async () => {
+  it("belong to the attempt if a cache completed its started answer", async () => {
     const { spans, trace, calls } = await traced();
     calls.begin(trace, callOf());
     calls.end(trace, callOf({ outcome: "answered" }));
@@ -129,7 +129,7 @@ describe("the spans of model calls", () => {
 });
 
 describe("the span of a run", () => {
-  it("ends all that is still going on as aborted", async () => {
+  it("ends all open spans as aborted", async () => {
     const { spans, trace, calls } = await traced();
     calls.begin(trace, callOf({ taskId: "early" }));
     trace.beginAttempt(attemptOf(), model as never);
@@ -149,7 +149,7 @@ describe("the span of a run", () => {
     expect(Object.values(spans.one("invoke_workflow").attributes)).to.include("ERROR");
   });
 
-  it("has the tags of its run and how it ended", async () => {
+  it("contains the tags of its run and its outcome", async () => {
     const { spans, trace } = await traced();
     trace.root(run as never);
     trace.end({ exitReason: "COMPLETED", totalTokens: 7 } as never);
@@ -157,7 +157,7 @@ describe("the span of a run", () => {
     expect(values).to.include.members(["a", "COMPLETED", 7]);
   });
 
-  it("contains tasks that fail before they begin, and ignores the end of an unknown one", async () => {
+  it("contains tasks that fail before they begin, and ignores the end of an unknown task", async () => {
     const { spans, trace } = await traced();
     trace.completed({ taskId: "x", taskOutput: { metrics: usage } } as never);
     const event = { taskId: "t", taskIndex: 2, taskDescription: "Write" };

@@ -368,13 +368,13 @@ describe("otel", () => {
         spans.all.map(({ attributes, events, status }) => ({ attributes, events, status })),
       );
 
-    it("is absent unless it is requested", async () => {
+    it("is omitted unless it is requested", async () => {
       await run(options());
       for (const text of ["Secret description", "tool input", "found", "the answer", secret])
         expect(everything()).to.not.include(text);
     });
 
-    it("is there on demand, without keys, as the user's own rule leaves it", async () => {
+    it("is included on request, without keys, after the user's own rule", async () => {
       await run(options(), {
         captureContent: true,
         redact: (text) => text.replaceAll("description", "[cut]"),
@@ -398,7 +398,7 @@ describe("otel", () => {
       expect(everything()).to.not.include(secret).and.not.include("Secret description");
     });
 
-    it("shows results as other plugins leave them", async () => {
+    it("shows results as other plugins changed them", async () => {
       const masking = definePlugin({
         name: "mask",
         apply: ({ hooks }) => {
@@ -590,7 +590,7 @@ describe("otel", () => {
       ]);
     });
 
-    it("carries the trace over a wire to an ensemble elsewhere, whose run joins it", async () => {
+    it("sends the trace to a remote ensemble, whose run joins it", async () => {
       const service = new Kernel({ plugins: [otel({ tracerProvider: spans.tracerProvider })] });
       await using served = new Ensemble({
         kernel: service,
@@ -687,7 +687,7 @@ describe("otel", () => {
       );
     });
 
-    it("have the names of the version that is requested", async () => {
+    it("have the names of the requested version", async () => {
       const found = await recorded("latest");
       expect([...found.keys()]).to.include.members([
         "gen_ai.client.inference.duration",
@@ -701,7 +701,7 @@ describe("otel", () => {
       );
     });
 
-    it("follow OpenTelemetry's variable where no version is given", async () => {
+    it("use OpenTelemetry's variable if no version is given", async () => {
       setEnvironment({ OTEL_SEMCONV_STABILITY_OPT_IN: "http, gen_ai_latest_experimental" });
       expect([...(await recorded(undefined)).keys()]).to.include(
         "gen_ai.client.inference.duration",
@@ -734,7 +734,7 @@ describe("otel", () => {
     expect(spans.one("invoke_workflow").instrumentationScope.name).to.equal("mine");
   });
 
-  it("refuses options that do not fit", () => {
+  it("refuses invalid options", () => {
     const wrong: readonly [OtelOptions, string][] = [
       [{ captureContents: true } as never, "Did you mean 'captureContent'"],
       [{ tracer: {} as never }, "startSpan"],

@@ -113,7 +113,7 @@ describe("the span tree", () => {
     ]);
   });
 
-  it("of phases and of a loop: their tasks in order, each way through a task a span", async () => {
+  it("of phases and of a loop: their tasks in order, with a span for each iteration", async () => {
     const first = new Task({ name: "first", description: "First", handler: () => "1" });
     const second = new Task({ name: "second", description: "Second", handler: () => "2" });
     await using phases = new Ensemble({
@@ -162,7 +162,7 @@ describe("the span tree", () => {
     ]);
   });
 
-  it("of delegation three deep", async () => {
+  it("of delegation with a depth of three", async () => {
     const ask = (agentRole: string): object =>
       calls("delegate", { agentRole, taskDescription: `Ask ${agentRole}` });
     const next: Readonly<Record<string, string>> = { Ann: "Ben", Ben: "Cleo", Cleo: "Dan" };
@@ -243,7 +243,7 @@ describe("the span tree", () => {
     ]);
   });
 
-  it("of twenty runs at once: none has a span of another, and all times lie within those of the parent", async () => {
+  it("of twenty concurrent runs: none has a span of another, and all times lie within those of the parent", async () => {
     const model = new ScriptedModel(async ({ messages }) => {
       await pause(messages.length);
       return messages.some((m) => m.role === "tool") ? "done" : calls("echo", { input: "same" });

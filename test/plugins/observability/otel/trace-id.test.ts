@@ -85,7 +85,7 @@ describe("the id of a run's trace", () => {
     expect(joined?.trace.traceId).to.equal(trace.traceId);
   });
 
-  it("is missing without a tracing system, and where OpenTelemetry has no SDK", async () => {
+  it("is missing without a tracing system, and if OpenTelemetry has no SDK", async () => {
     for (const plugins of [[], [otel()]]) {
       await using ensemble = new Ensemble({ tasks: [task("a", () => "x")], plugins });
       const { trace } = await ensemble.run();

@@ -161,7 +161,7 @@ describe("prometheus", () => {
     expect(await value(plugin, 'estimated_cost_total{currency="USD"}')).to.equal(10);
   });
 
-  it("does not time calls that were answered from a cache", async () => {
+  it("does not measure the time of calls that were answered from a cache", async () => {
     const cached = definePlugin({
       name: "cache",
       apply: ({ hooks }) =>
@@ -283,7 +283,7 @@ describe("prometheus", () => {
   });
 
   describe("its endpoint", () => {
-    it("is there while the kernel lives, and is gone afterwards", async () => {
+    it("is available until the kernel is disposed of", async () => {
       const plugin = prometheus({ listen: { port: 0 } });
       expect(plugin.url).to.equal(undefined);
       const ensemble = new Ensemble({
@@ -308,7 +308,7 @@ describe("prometheus", () => {
       expect(await fetch(url).catch(() => "refused")).to.equal("refused");
     });
 
-    it("fails the start of the kernel where its port is taken", async () => {
+    it("fails the start of the kernel if its port is in use", async () => {
       const blocker = createServer();
       await new Promise<void>((resolve) => blocker.listen(0, "127.0.0.1", resolve));
       try {
@@ -324,7 +324,7 @@ describe("prometheus", () => {
       }
     });
 
-    it("can be replaced by the handler in your server", async () => {
+    it("can be replaced by the handler in the user's server", async () => {
       const plugin = await run({ model: new ScriptedModel(["ok"]) });
       const server: Server = createServer(
         (request, response) => void plugin.handler(request, response),
@@ -341,7 +341,7 @@ describe("prometheus", () => {
     });
   });
 
-  it("refuses options that do not fit", () => {
+  it("refuses invalid options", () => {
     const wrong: readonly [PrometheusOptions, string][] = [
       [{ prefixes: "x" } as never, "Did you mean 'prefix'"],
       [{ registry: {} as never }, "registry"],

@@ -11,7 +11,7 @@ describe("jsonPieces", () => {
     );
   });
 
-  it("leave out fields that are undefined, write dates, and take lists that are made on the way", () => {
+  it("omit undefined fields, write dates, and accept lists that are created on demand", () => {
     const at = new Date(0);
     const plain = { at, none: undefined, list: [{ a: 1 }, null], empty: [] };
     const lazy = { ...plain, list: new LazyList(plain.list), empty: new LazyList([]) };

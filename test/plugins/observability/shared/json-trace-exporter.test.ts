@@ -149,13 +149,13 @@ describe("jsonTraceExporter", () => {
       expect((await stat(made)).mode & 0o777).to.equal(0o700);
   });
 
-  it("keeps off the names that Windows has for devices", async () => {
+  it("avoids the names that Windows reserves for devices", async () => {
     for (const id of ["con", "NUL", "com1", "aux.txt"])
       expect(basename(await pathOf(id))).to.match(/^_/);
     expect(basename(await pathOf("console"))).to.equal("console.trace.json");
   });
 
-  it("writes the diagram beside each trace, with the transitions that were made", async () => {
+  it("writes the diagram next to each trace, with the executed transitions", async () => {
     const states = { ask: Task.of("Ask"), answer: Task.of("Answer") };
     const edges = [
       { from: "ask", to: "answer" },
@@ -234,7 +234,7 @@ describe("jsonTraceExporter", () => {
     });
   });
 
-  it("refuses both, none, blank and unknown options", () => {
+  it("refuses both targets, no target, blank and unknown options", () => {
     for (const options of [
       {},
       { dir: "a", file: "b" },

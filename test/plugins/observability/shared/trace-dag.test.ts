@@ -18,7 +18,7 @@ const traced = async (ensemble: Ensemble): Promise<ExecutionTrace> => {
 };
 
 describe("dagOf(trace)", () => {
-  it("has the tree of an adaptive map-reduce, which is in no plan", async () => {
+  it("contains the tree of an adaptive map-reduce, which no plan contains", async () => {
     await using ensemble = new MapReduceEnsemble({
       items: ["a", "b", "c", "d"],
       mapTask: (item: string) =>
@@ -58,7 +58,7 @@ describe("dagOf(trace)", () => {
     expect(drawn(phased)).to.deep.equal(["first/a order second/b"]);
   });
 
-  it("has the manager and the repeats of loops", async () => {
+  it("contains the manager and the iterations of loops", async () => {
     const managed = dagOf(await traceOf("hierarchical"));
     expect(
       managed.tasks.map(({ id, nodeType, agentRole }) => [id, nodeType, agentRole]),
@@ -70,7 +70,7 @@ describe("dagOf(trace)", () => {
     expect(drawn(dagOf(await traceOf("loop")))).to.include("polish/score repeat polish/draft");
   });
 
-  it("has the way through a graph, with its end", async () => {
+  it("contains the path through a graph, with its end", async () => {
     const graph = new Graph({
       name: "support",
       states: { triage: plain("t"), fix: plain("f"), never: plain("n") },
@@ -101,8 +101,8 @@ describe("dagOf(trace)", () => {
   });
 });
 
-describe("a diagram that is written beside a trace", () => {
-  it("has the texts and roles of the run, by the ids of the tasks", async () => {
+describe("a diagram that is written next to a trace", () => {
+  it("contains the texts and roles of the run, by the ids of the tasks", async () => {
     const dir = temporaryFolder();
     await using ensemble: Ensemble = new Ensemble({
       model: new ScriptedModel(["done"]),

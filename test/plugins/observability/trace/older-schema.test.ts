@@ -35,7 +35,7 @@ describe("a trace of schema 1.1", () => {
     ]);
   });
 
-  it("is replayed", async () => {
+  it("can be replayed", async () => {
     const unasked = new ScriptedModel([]);
     const search = tool({ name: "search", description: "Searches", execute: () => "asked again" });
     await using ensemble = new Ensemble({
@@ -56,7 +56,7 @@ describe("a trace of schema 1.1", () => {
 });
 
 describe("the agents of a trace", () => {
-  it("are listed once per role, however many objects there are", async () => {
+  it("are listed once per role, for any number of objects", async () => {
     const agents = [1, 2].map(() => new Agent({ role: "Reader", goal: "Read" }));
     await using ensemble = new Ensemble({
       model: new ScriptedModel(["a", "b"]),

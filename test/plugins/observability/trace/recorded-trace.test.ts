@@ -49,7 +49,7 @@ describe("the trace of a run", () => {
     expect(Object.isFrozen(trace)).to.equal(true);
   });
 
-  it("nests a delegation's worker and leaves it out of the list, other child tasks stay", () => {
+  it("nests a delegation's worker and omits it from the list; other child tasks remain", () => {
     const trace = recordedTraceBuilder.build(runRecord());
     expect(trace.taskTraces.map((task) => task.taskId)).to.deep.equal([
       "research",
@@ -89,7 +89,7 @@ describe("the trace of a run", () => {
     });
   });
 
-  it("lists parallel tool calls in the order of the requests, whichever ended first", async () => {
+  it("lists parallel tool calls in the order of the requests, for any order of their ends", async () => {
     const wait = (ms: number): Promise<string> =>
       new Promise((resolve) => setTimeout(resolve, ms, "done"));
     const slow = tool({ name: "slow", description: "Takes time", execute: () => wait(20) });
@@ -258,7 +258,7 @@ describe("the JSON of a trace", () => {
     expect(workerTrace).to.include({ taskId: "research.1", agentRole: "Writer" });
   });
 
-  it("is written for any inputs and outputs, and by JSON.stringify too", () => {
+  it("can be written for any inputs and outputs, also by JSON.stringify", () => {
     const circular: Record<string, unknown> = { n: 1n };
     circular["self"] = circular;
     const trace = recordedTraceBuilder.build(

@@ -8,7 +8,7 @@ describe("schema 1.3 of the trace, field by field", () => {
   const seen = new Set<string>();
 
   for (const name of TRACED) {
-    it(`holds for ${name}, as a text and as an object`, async () => {
+    it(`is valid for ${name}, as a text and as an object`, async () => {
       const trace = await traceOf(name);
       const document: unknown = JSON.parse(trace.toJson());
       expect(problemsOf(document, "Trace", name, seen)).to.deep.equal([]);
@@ -16,7 +16,7 @@ describe("schema 1.3 of the trace, field by field", () => {
     });
   }
 
-  it("holds for a run with a review", async () => {
+  it("is valid for a run with a review", async () => {
     const { trace } = await new Ensemble({
       tasks: [new Task({ description: "d", handler: () => "out", review: Review.required() })],
       reviewHandler: () => ReviewDecision.continue({ by: "ana" }),
@@ -26,12 +26,12 @@ describe("schema 1.3 of the trace, field by field", () => {
     expect(JSON.parse(JSON.stringify(trace))).to.deep.equal(document);
   });
 
-  it("was checked in every part", () => {
+  it("is checked in every part", () => {
     const parts = new Set([...Object.keys(SCHEMA), ...Object.keys(OURS)]);
     expect([...parts].filter((part) => !seen.has(part))).to.deep.equal([]);
   });
 
-  it("finds what is missing, what is new and what is of another kind", () => {
+  it("reports missing fields, unknown fields and fields of another type", () => {
     const agent = { role: "a", goal: 1, background: null, toolNames: ["x", 2], added: true };
     expect(problemsOf(agent, "Agent", "agent", new Set())).to.deep.equal([
       "agent.added is not in the tables",

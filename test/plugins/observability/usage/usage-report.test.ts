@@ -84,7 +84,7 @@ describe("usageReport", () => {
     expect(usageReport(mixed, { by: "task" })[0]).not.to.have.property("cost");
   });
 
-  it("groups by agent, model, provider, purpose and tag, the dearest first", () => {
+  it("groups by agent, model, provider, purpose and tag, the highest cost first", () => {
     const ledger = [
       record({ agentRole: "A", modelId: "small", purpose: "manager", tags: { team: "x" } }),
       record({ agentRole: "B", modelId: "large", cost: 1, tags: { team: "y" } }),
@@ -99,7 +99,7 @@ describe("usageReport", () => {
     expect(keys("tag:team")).to.deep.equal(["y", "", "x"]);
   });
 
-  it("rolls delegated work up to the task it was done for, run by run", () => {
+  it("adds delegated work to the delegating task, run by run", () => {
     const ledger = [
       record({ taskId: "a" }),
       record({ taskId: "a.1", parentTaskId: "a" }),
@@ -115,7 +115,7 @@ describe("usageReport", () => {
     expect(rows.reduce((sum, { calls }) => sum + calls, 0)).to.equal(6);
   });
 
-  it("separates tasks of joined runs, and lists them below the task that ran them", async () => {
+  it("separates tasks of joined runs, and lists them below the task that started them", async () => {
     const model = new ScriptedModel(["inner", "inner"]);
     const inner = new Ensemble({
       model,
@@ -158,7 +158,7 @@ describe("usageReport", () => {
     });
   });
 
-  it("neither loses nor invents a token, however it groups", () => {
+  it("preserves the number of tokens, for any grouping", () => {
     const records = fc.array(
       fc.record({
         taskId: fc.constantFrom("a", "b"),
@@ -213,8 +213,7 @@ describe("formatCost", () => {
   for (const [totalCost, currency, text] of CASES)
     it(`writes ${totalCost} ${currency} as ${text}`, () =>
       expect(formatCost({ inputCost: 0, outputCost: 0, totalCost, currency })).to.equal(text));
-  it("shows unknown where there is no cost", () =>
-    expect(formatCost(undefined)).to.equal("unknown"));
+  it("shows unknown if there is no cost", () => expect(formatCost(undefined)).to.equal("unknown"));
 });
 
 /** What the vendor's server itself counted. */
@@ -404,7 +403,7 @@ describe("a call that the vendor refused", () => {
     return await ensemble.run();
   };
 
-  it("has used nothing, so that a retry leaves tokens and cost known", async () => {
+  it("has no usage: a retry keeps tokens and cost known", async () => {
     const { metrics, taskOutputs } = await run(refused());
     expect(metrics).to.include({ llmCallCount: 2, unknownUsageCalls: 0, totalTokens: 15 });
     expect(metrics.costEstimate).to.include({ totalCost: 0.6 });
@@ -420,7 +419,7 @@ describe("a call that the vendor refused", () => {
     });
   });
 
-  it("has unknown usage if it had begun to answer, or broke", async () => {
+  it("has unknown usage if its answer had begun, or its connection broke", async () => {
     for (const error of [
       refused({ partialText: "Once" }),
       refused({ code: "AE_MODEL_CONNECTION" }),

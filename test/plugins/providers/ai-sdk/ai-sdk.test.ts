@@ -111,7 +111,7 @@ describe("aiSdk()", () => {
     const counts = { inputTokens: 11, outputTokens: 7, cachedInputTokens: 3, reasoningTokens: 2 };
 
     describe(`with a model of specification ${version}`, () => {
-      it("reads whole answers", async () => {
+      it("reads complete answers", async () => {
         const content = [
           { type: "reasoning", text: "hm" },
           { type: "text", text: "Hel" },
@@ -397,7 +397,7 @@ describe("aiSdk()", () => {
       });
     }
 
-    it("carry status and waiting time", async () => {
+    it("contain the status and the time to wait", async () => {
       const doGenerate = (): Promise<never> =>
         Promise.reject(call({ statusCode: 429, responseHeaders: { "retry-after": "3" } }));
       expect(
@@ -459,7 +459,7 @@ describe("aiSdk()", () => {
       expect(await Promise.all(calls)).to.deep.equal(["stop", "stop"]);
     });
 
-    it("keeps to its time limits", async () => {
+    it("applies its time limits", async () => {
       for (const options of [{ timeoutMs: 20 }, { idleTimeoutMs: 20 }]) {
         const e = await rejectionOf(ModelCallError, aiSdk(silent, options).chat(REQUEST));
         expect([e.code, e.retryable]).to.deep.equal(["AE_MODEL_TIMEOUT", true]);

@@ -88,7 +88,7 @@ describe("anthropic()", () => {
       });
     }
 
-    it("sends key, headers and model where they belong", async () => {
+    it("sends key, headers and model in their places", async () => {
       const body = await sent({}, { apiKey: ` ${KEY}\n`, headers: { "x-team": "blue" } });
       expect(server.requests[0]?.path).to.equal("/v1/messages");
       expect(server.requests[0]?.headers).to.include({
@@ -104,14 +104,14 @@ describe("anthropic()", () => {
       });
     });
 
-    it("sends no placeholder beside a key that comes in a header", async () => {
+    it("sends no placeholder next to a key in a header", async () => {
       await anthropic(MODEL, { baseURL: server.url, headers: { "X-Api-Key": KEY } }).chat(REQUEST);
       expect(server.requests[0]?.headers)
         .to.include({ "x-api-key": KEY })
         .and.not.have.property("authorization");
     });
 
-    it("declares that failed calls may be tried three times, and structured output by the model's name", () => {
+    it("declares three attempts for failed calls, and structured output by the model's name", () => {
       const offers = (modelId: string, options?: AnthropicOptions): unknown =>
         anthropic(modelId, options).capabilities?.structuredOutput;
       expect(model.capabilities?.retry).to.deep.equal({ maxAttempts: 3 });
@@ -135,7 +135,7 @@ describe("anthropic()", () => {
       expect(offers("kimi-k2", { structuredOutput: true })).to.equal(true);
     });
 
-    it("prints nothing, also about models that are on their way out", async () => {
+    it("prints nothing, also about deprecated models", async () => {
       const printed: unknown[] = [];
       const { warn, error, log } = console;
       for (const name of ["warn", "error", "log"] as const)
@@ -213,7 +213,7 @@ describe("anthropic()", () => {
       }
     });
 
-    it("leave out what is neither text nor a call", async () => {
+    it("omit parts that are neither text nor a call", async () => {
       const content = [
         { type: "thinking", thinking: "hm", signature: "s" },
         { type: "text", text: "Hel" },
@@ -241,7 +241,7 @@ describe("anthropic()", () => {
   });
 
   describe("streams", () => {
-    it("yield text and pieces of tool calls as they come", async () => {
+    it("return text and pieces of tool calls as they arrive", async () => {
       server.reply({
         kind: "answer",
         text: "Hello",
@@ -280,7 +280,7 @@ describe("anthropic()", () => {
       ).to.deep.equal(['{"a":1}', "{}"]);
     });
 
-    it("pass over thinking, tools that the vendor runs itself, and events of the future", async () => {
+    it("ignore thinking, tools that the vendor executes, and unknown events", async () => {
       const events = [
         messageStart(),
         {
@@ -315,13 +315,13 @@ describe("anthropic()", () => {
       });
     });
 
-    it("use connections again", async () => {
+    it("reuse connections", async () => {
       for (let i = 0; i < 5; i++) await chunksOf(model, REQUEST);
       expect(server.connections).to.be.lessThan(3);
     });
   });
 
-  it("may be retried where the server allows it, with any status", async () => {
+  it("allows a retry if the server allows it, with any status", async () => {
     for (const [status, header, expected] of [
       [500, "false", false],
       [529, "false", false],
@@ -357,7 +357,7 @@ describe("anthropic()", () => {
 });
 
 describe("anthropicProvider()", () => {
-  it("contributes a provider that makes models by name, with the plugin's options", async () => {
+  it("contributes a provider that creates models by name, with the plugin's options", async () => {
     const server = await AnthropicServer.start();
     const bound: { token: unknown; value: unknown }[] = [];
     const plugin = anthropicProvider({ apiKey: KEY, baseURL: server.url });

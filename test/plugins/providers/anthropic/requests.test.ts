@@ -30,7 +30,7 @@ describe("requests of anthropic()", () => {
   }
 
   describe("requests", () => {
-    it("contain settings, and their output limit takes precedence over that of the options", async () => {
+    it("contain settings, whose output limit takes precedence over that of the options", async () => {
       expect(
         await sent(
           { temperature: 0, maxOutputTokens: 50, stopSequences: ["END"] },
@@ -44,7 +44,7 @@ describe("requests of anthropic()", () => {
       expect(await sent({}, { maxOutputTokens: 99 })).to.include({ max_tokens: 99 });
     });
 
-    it("merge providerOptions into the body, where they win", async () => {
+    it("merge providerOptions into the body, with precedence", async () => {
       expect(
         await sent({
           temperature: 1,

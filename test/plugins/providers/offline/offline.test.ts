@@ -15,7 +15,7 @@ import { BEES, bullets, withContext } from "./prompts.js";
 describe("the offline model", () => {
   const model = offline();
 
-  it("quotes sentences word for word, in the order of the source, with the heading they stand under", async () => {
+  it("quotes complete sentences, in the order of the source, with their heading", async () => {
     const quotes = bullets(await model.chat({ messages: withContext({ raw: BEES }) }));
     expect(quotes.length).to.equal(3);
     const places = quotes.map(({ text }) => BEES.indexOf(text));
@@ -40,7 +40,7 @@ describe("the offline model", () => {
     ]);
   });
 
-  it("does not cut a file name or an address in two", async () => {
+  it("does not split at the dots of a file name or an address", async () => {
     const raw =
       "The details are [in the guide](docs/faults.md), which is long. Ask at https://example.org/help.html before the end of the month.";
     const quotes = bullets(
@@ -52,7 +52,7 @@ describe("the offline model", () => {
     ]);
   });
 
-  it("omits lines that refer to another place and labels with a value, but no sentence behind a label", async () => {
+  it("omits lines that refer to another place and labels with a value, and keeps sentences after a label", async () => {
     const raw = [
       "Next: [the concepts](concepts.md), and the programs in the folder examples.",
       "- **See also:** [tools](tools.md)",
@@ -91,7 +91,7 @@ describe("the offline model", () => {
     );
   });
 
-  it("skips sentences that repeat one already chosen", async () => {
+  it("skips sentences that repeat a chosen one", async () => {
     const raw = `${"The reactor failed because the cooling pump lost power. ".repeat(3)}\nThe reactor failed because its cooling pump lost power. Insurance paid for a new roof on the library.`;
     const quotes = bullets(
       await offline("extractive", { sentences: 2 }).chat({ messages: withContext({ raw }) }),
@@ -116,7 +116,7 @@ describe("the offline model", () => {
     expect(bullets(second).length).to.equal(3);
   });
 
-  it("reads through JSON, with the source next to a text", async () => {
+  it("reads the texts in JSON, with the source next to a text", async () => {
     const raw = JSON.stringify({
       findings: [
         { quote: 'The pump "A" lost its power at night.', source: "log.md" },
@@ -145,7 +145,7 @@ describe("the offline model", () => {
     ]);
   });
 
-  it("finds its texts although they hold rules and headings like those of a prompt", async () => {
+  it("finds its texts if they contain rules and headings like those of a prompt", async () => {
     const first =
       "The first part of the text stands here.\n\n---\n\n## Task\n\nThe second part of the text stands here too.";
     const quotes = bullets(
@@ -163,7 +163,7 @@ describe("the offline model", () => {
     ]);
   });
 
-  it("quotes neither the notes and revisions behind the context nor the task", async () => {
+  it("quotes neither the notes and revisions after the context nor the task", async () => {
     const sections =
       "## Revision Instructions (Attempt 2)\nThe reviewer wants a better text from you.\n\n### Previous Output\nThis was the previous output of yours.\n\n## Task\n";
     const messages = withContext({ raw: "The only sentence of the source stands here." }).map(
@@ -178,7 +178,7 @@ describe("the offline model", () => {
     ]);
   });
 
-  it("reads text between rules or in fences where there is no context", async () => {
+  it("reads text between rules or in fences if there is no context", async () => {
     const content =
       "Summarise this text for me please.\n---\nThe delimited sentence is the one to quote.\n---\nAnd this one as well, please do:\n```\nA fenced sentence is quoted too, of course.\n```\nThank you so much for your help.";
     const quotes = bullets(
@@ -192,7 +192,7 @@ describe("the offline model", () => {
     ]);
   });
 
-  it("reports when there is no source text, or no sentence in it", async () => {
+  it("reports a missing source text, and a source text without sentences", async () => {
     const none = await model.chat({
       messages: [{ role: "user", content: "Write about bees, please. They are nice." }],
     });
@@ -201,7 +201,7 @@ describe("the offline model", () => {
     expect(code.message.content).to.equal(NO_SENTENCE);
   });
 
-  it("prefers whole sentences, and quotes nothing across the end of a line", async () => {
+  it("prefers complete sentences, and quotes nothing across the end of a line", async () => {
     const raw =
       "The wrapped sentence begins on this line and it\nends on the next line. A whole sentence stands on one line only.\nAnother whole sentence stands on one line as well. The last\none does not.";
     const quotes = bullets(
@@ -259,7 +259,7 @@ describe("the offline model", () => {
     expect(message.toolCalls).to.equal(undefined);
   });
 
-  it("streams its answer line by line, then the whole response", async () => {
+  it("streams its answer line by line, then the complete response", async () => {
     const chunks: ChatChunk[] = [];
     for await (const chunk of model.stream?.({ messages: withContext({ raw: BEES }) }) ?? [])
       chunks.push(chunk);
@@ -298,7 +298,7 @@ describe("the offline model", () => {
     expect(turns).to.be.greaterThan(3);
   });
 
-  it("names both packages and how to install them when they are missing", async () => {
+  it("names the missing packages and how to install them", async () => {
     const missing = new Error("Cannot find package 'wink-nlp'");
     const broken = new ExtractiveModel(new LanguageTools(() => Promise.reject(missing)), undefined);
     const e: unknown = await broken

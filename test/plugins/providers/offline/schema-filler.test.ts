@@ -17,7 +17,7 @@ describe("a schema filled without a model", () => {
     expect(filled({ $ref: "#/$defs/a/b", $defs: { a: true } })).to.equal("The sea is blue.");
   });
 
-  it("ends where a reference leads to itself", () => {
+  it("ends at a reference to itself", () => {
     expect(filled({ $ref: "#" })).to.equal(null);
     const list: JsonSchema = { type: "array", items: { $ref: "#" } };
     expect(JSON.stringify(filled(list))).to.match(/^\[/);
@@ -32,14 +32,14 @@ describe("a schema filled without a model", () => {
     expect(filled({})).to.equal("The sea is blue.");
   });
 
-  it("has empty lists and objects where their parts are not described", () => {
+  it("uses empty lists and objects if their parts are not described", () => {
     expect(filled({ type: "object" })).to.deep.equal({});
     expect(filled({ type: "array", items: { type: "object" } })).to.deep.equal([]);
     expect(filled({ type: "array", items: { type: "array" } })).to.deep.equal([]);
     expect(filled({ type: "array", minItems: 1 })).to.have.length(2);
   });
 
-  it("names each source once, and an unknown one", () => {
+  it("names each source once, and an unknown source", () => {
     const property = { type: "array", items: { type: "string" } };
     const schema = { type: "object", properties: { sources: property } };
     expect(filled(schema)).to.deep.equal({ sources: ["sea.md", "unknown"] });

@@ -12,7 +12,7 @@ describe("the offline model with a JSON request", () => {
   const fill = (schema: object, messages = SOURCE): Promise<unknown> =>
     filled(model, schema as JsonSchema, messages);
 
-  it("fills a schema of zod so that it validates, with quotes in their places", async () => {
+  it("fills a schema of zod with a valid value, with quotes in their places", async () => {
     const Finding = z.object({
       quote: z.string(),
       source: z.string(),
@@ -92,7 +92,7 @@ describe("the offline model with a JSON request", () => {
     expect(new Set(value.sources).size).to.equal(value.sources.length);
   });
 
-  it("follows references, unions and parts, and ends where a schema contains itself", async () => {
+  it("follows references, unions and parts, and ends at recursive schemas", async () => {
     const schema = {
       $ref: "#/$defs/node",
       $defs: {
@@ -128,7 +128,7 @@ describe("the offline model with a JSON request", () => {
     );
   });
 
-  it("reports in every text that there is no source, and leaves lists empty", async () => {
+  it("reports a missing source in every text, and keeps lists empty", async () => {
     const schema = {
       type: "object",
       required: ["text", "list"],

@@ -53,12 +53,12 @@ describe("openaiEmbeddings()", () => {
     expect(server.requests).to.have.lengthOf(4);
   });
 
-  it("asks for no vectors of no texts", async () => {
+  it("sends no request for an empty list of texts", async () => {
     expect(await make().embed([])).to.deep.equal([]);
     expect(server.requests).to.deep.equal([]);
   });
 
-  it("asks for the length that was set", async () => {
+  it("requests vectors of the configured length", async () => {
     await make({ dimensions: 256 }).embed(["1"]);
     expect(server.requests[0]?.body).to.include({ dimensions: 256 });
   });
@@ -93,7 +93,7 @@ describe("openaiEmbeddings()", () => {
     expect([e.code, e.retryAfterMs]).to.deep.equal(["AE_MODEL_RATE_LIMITED", 3000]);
   });
 
-  it("refuses options and texts that cannot work", async () => {
+  it("refuses invalid options and texts", async () => {
     for (const options of [
       { dimensions: 0 },
       { batchSize: 2049 },

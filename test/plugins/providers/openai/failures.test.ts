@@ -35,13 +35,13 @@ describe("openai failures", () => {
   const table: readonly (readonly [string, Reply, ModelErrorCode, boolean])[] = [
     ["400", status(400, error("bad")), "AE_MODEL_BAD_REQUEST", false],
     [
-      "400 for too long a conversation",
+      "400 for a conversation that is too long",
       status(400, error("too long", "context_length_exceeded")),
       "AE_MODEL_CONTEXT_LENGTH",
       false,
     ],
     [
-      "400 of a compatible server for too long a conversation",
+      "400 of a compatible server for a conversation that is too long",
       status(400, {
         object: "error",
         message: "This model's maximum context length is 4096 tokens",
@@ -87,7 +87,12 @@ describe("openai failures", () => {
     ],
     ["an empty body", { kind: "raw", body: "" }, "AE_MODEL_BAD_RESPONSE", true],
     ["null", { kind: "raw", body: "null" }, "AE_MODEL_BAD_RESPONSE", true],
-    ["half a document", { kind: "raw", body: '{"choices":[{"mess' }, "AE_MODEL_BAD_RESPONSE", true],
+    [
+      "a truncated document",
+      { kind: "raw", body: '{"choices":[{"mess' },
+      "AE_MODEL_BAD_RESPONSE",
+      true,
+    ],
     ["a list", { kind: "raw", body: "[]" }, "AE_MODEL_BAD_RESPONSE", true],
     ["no choices", { kind: "raw", body: '{"choices":[]}' }, "AE_MODEL_BAD_RESPONSE", true],
     [
@@ -140,7 +145,7 @@ describe("openai failures", () => {
       expect([e.provider, e.modelId, e.attempts]).to.deep.equal(["openai", "gpt-4o-mini", 1]);
       expect(server.requests).to.have.lengthOf(1);
     });
-    it(`does the same when ${what} answers a stream`, async () => {
+    it(`reports the same error if ${what} answers a stream`, async () => {
       server.reply(reply);
       const e = await rejectionOf(ModelCallError, chunksOf(model, REQUEST));
       expect(e.code).to.equal(code);
@@ -162,7 +167,7 @@ describe("openai failures", () => {
     );
   });
 
-  it("may be tried again where the server allows it, with any status", async () => {
+  it("may be tried again if the server allows it, with any status", async () => {
     for (const [code, header, expected] of [
       [500, "false", false],
       [429, "false", false],
@@ -341,7 +346,7 @@ describe("openai failures", () => {
   describe("secrets", () => {
     const header = "tenant-token-value";
 
-    it("stay out of errors, even when the server repeats them", async () => {
+    it("are removed from errors, also if the server repeats them", async () => {
       const talkative = openai("m", {
         apiKey: KEY,
         baseURL: server.url,
@@ -363,7 +368,7 @@ describe("openai failures", () => {
       }
     });
 
-    it("stay out of errors of the transport", async () => {
+    it("are removed from errors of the transport", async () => {
       const failing = openai("m", {
         apiKey: KEY,
         baseURL: server.url,

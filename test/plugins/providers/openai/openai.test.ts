@@ -85,14 +85,14 @@ describe("openai()", () => {
       });
     }
 
-    it("suggests the option that was meant", () => {
+    it("suggests the similar option for an unknown one", () => {
       expect(() => openai("m", { apikey: "x" } as OpenAIOptions)).to.throw(
         ValidationError,
         "apiKey",
       );
     });
 
-    it("sends key, headers and model where they belong", async () => {
+    it("sends key, headers and model in their places", async () => {
       await openai("gpt-4o", {
         apiKey: ` ${KEY}\n`,
         baseURL: server.url,
@@ -108,7 +108,7 @@ describe("openai()", () => {
       });
     });
 
-    it("uses the fetch function it is given", async () => {
+    it("uses the given fetch function", async () => {
       const urls: string[] = [];
       const fetching: typeof fetch = (input, init) => {
         urls.push(input instanceof Request ? input.url : input.toString());
@@ -118,7 +118,7 @@ describe("openai()", () => {
       expect(urls).to.deep.equal([`${server.url}/chat/completions`]);
     });
 
-    it("uses connections again", async () => {
+    it("reuses connections", async () => {
       for (let i = 0; i < 5; i++) {
         await model.chat(REQUEST);
         await chunksOf(model, REQUEST);
@@ -136,7 +136,7 @@ describe("openai()", () => {
       expect(server.requests[0]?.headers.authorization).to.equal(`Bearer ${KEY}`);
     });
 
-    it("fails without any key, naming the variable, and works once it is set", async () => {
+    it("fails without any key, naming the variable, and works after the variable is set", async () => {
       const fetching: typeof fetch = () =>
         Promise.resolve(
           Response.json({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] }),
@@ -149,7 +149,7 @@ describe("openai()", () => {
       expect((await keyless.chat(REQUEST)).message.content).to.equal("ok");
     });
 
-    it("needs no key for another server", async () => {
+    it("requires no key for another server", async () => {
       await openai("m", { baseURL: server.url }).chat(REQUEST);
       expect(server.requests[0]?.headers.authorization).to.match(/^Bearer \S+$/);
     });
@@ -188,7 +188,7 @@ describe("openai()", () => {
         .and.not.have.property("max_tokens");
     });
 
-    it("merge providerOptions into the body, where they win", async () => {
+    it("merge providerOptions into the body, with precedence", async () => {
       const body = await sent({
         temperature: 1,
         providerOptions: { seed: 7, temperature: 0.5, stream: true },
@@ -196,7 +196,7 @@ describe("openai()", () => {
       expect(body).to.include({ seed: 7, temperature: 0.5, stream: false });
     });
 
-    it("ask streams for the usage beside the user's own stream options", async () => {
+    it("request the usage of streams in addition to the user's own stream options", async () => {
       await chunksOf(model, {
         ...REQUEST,
         providerOptions: { stream_options: { include_obfuscation: false } },
@@ -268,7 +268,7 @@ describe("openai()", () => {
     });
   });
 
-  it("sends only images as images", async () => {
+  it("refuses to send other files as images", async () => {
     const pdf = Buffer.from("%PDF-1.7").toString("base64");
     for (const [image, problem] of [
       [{ type: "image", data: pdf }, "a part of type 'image' contains application/pdf"],
@@ -367,7 +367,7 @@ describe("openai()", () => {
       ]);
     });
 
-    it("pass broken arguments on as the model wrote them", async () => {
+    it("pass broken arguments on unchanged", async () => {
       server.reply({
         kind: "answer",
         toolCalls: [{ id: "c1", name: "add", arguments: '{"a": 1' }],
@@ -378,7 +378,7 @@ describe("openai()", () => {
   });
 
   describe("streams", () => {
-    it("yield text and pieces of tool calls as they come", async () => {
+    it("return text and pieces of tool calls as they arrive", async () => {
       server.reply({
         kind: "answer",
         text: "Hello",
@@ -411,7 +411,7 @@ describe("openai()", () => {
       }
     });
 
-    it("may be answered by plain JSON", async () => {
+    it("may be answered with plain JSON", async () => {
       server.reply({
         kind: "raw",
         body: JSON.stringify({
@@ -435,7 +435,7 @@ describe("openai()", () => {
 });
 
 describe("openaiProvider()", () => {
-  it("contributes a provider that makes models by name, with the plugin's options", async () => {
+  it("contributes a provider that creates models by name, with the plugin's options", async () => {
     const server = await OpenAIServer.start();
     const bound: { token: unknown; value: unknown }[] = [];
     const plugin = openaiProvider({ apiKey: KEY, baseURL: server.url });

@@ -34,11 +34,11 @@ describe('openai() with api "responses"', () => {
     return server.requests.at(-1)?.body ?? {};
   }
 
-  it("refuses an API that does not exist", () => {
+  it("refuses an unknown API", () => {
     expect(() => openai("m", { api: "assistants" as "chat" })).to.throw(ValidationError, "api");
   });
 
-  it("asks where that API is, and stores nothing at the vendor's", async () => {
+  it("sends requests to the URL of that API, and stores nothing at the vendor", async () => {
     expect(await sent({})).to.deep.equal({
       model: "gpt-5",
       input: [{ role: "user", content: "Hi" }],
@@ -48,7 +48,7 @@ describe('openai() with api "responses"', () => {
     expect(server.requests[0]?.path).to.equal("/v1/responses");
   });
 
-  it("sends settings and providerOptions, which win", async () => {
+  it("sends settings and providerOptions, which take precedence", async () => {
     const body = await sent({
       temperature: 0,
       maxOutputTokens: 50,
@@ -62,7 +62,7 @@ describe('openai() with api "responses"', () => {
     });
   });
 
-  it("refuses stop sequences, which that API does not have", async () => {
+  it("refuses stop sequences, which that API does not support", async () => {
     const e = await rejectionOf(ModelCallError, model.chat({ ...REQUEST, stopSequences: ["END"] }));
     expect([e.code, e.retryable]).to.deep.equal(["AE_MODEL_BAD_REQUEST", false]);
     expect(server.requests).to.deep.equal([]);
@@ -120,7 +120,7 @@ describe('openai() with api "responses"', () => {
     expect(body["tool_choice"]).to.deep.equal({ type: "function", name: "t0" });
   });
 
-  it("asks for JSON of a schema, and takes out the nulls for what is absent", async () => {
+  it("requests JSON of a schema, and removes the nulls of absent properties", async () => {
     server.reply({ kind: "answer", text: '{"city":"Bern","zip":null}' });
     const schema = {
       type: "object",
@@ -136,7 +136,7 @@ describe('openai() with api "responses"', () => {
     });
   });
 
-  it("reads usage, id, model and refusals, whole and streamed", async () => {
+  it("reads usage, id, model and refusals, complete and streamed", async () => {
     const usage = {
       input_tokens: 20,
       output_tokens: 9,
@@ -155,7 +155,7 @@ describe('openai() with api "responses"', () => {
     }
   });
 
-  it("reads a stream whose items come whole", async () => {
+  it("reads a stream with complete items", async () => {
     const items = [
       { type: "message", content: [{ type: "output_text", text: "Hello" }] },
       { type: "function_call", call_id: "c1", name: "add", arguments: '{"a":1}' },
@@ -179,7 +179,7 @@ describe('openai() with api "responses"', () => {
     expect(chunks.at(-1)).to.have.nested.property("response.finishReason", "tool_calls");
   });
 
-  it("reads a stream whose last event has everything", async () => {
+  it("reads a stream whose last event contains everything", async () => {
     const response = {
       status: "completed",
       output: [
@@ -244,7 +244,7 @@ describe('openai() with api "responses"', () => {
     });
   }
 
-  it("refuses a stream that completes with nothing", async () => {
+  it("refuses a stream that completes without output", async () => {
     const events = [{ type: "response.completed", response: { status: "completed", output: [] } }];
     server.reply({ kind: "events", events, end: "close" });
     const e = await rejectionOf(ModelCallError, chunksOf(model, REQUEST));

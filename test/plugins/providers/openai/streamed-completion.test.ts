@@ -8,8 +8,8 @@ function streamed(...deltas: readonly unknown[]): StreamedCompletion {
   return answer;
 }
 
-describe("a completion that comes in chunks", () => {
-  it("is refused where a tool call has another form", () => {
+describe("a completion that arrives in chunks", () => {
+  it("is refused if a tool call has another form", () => {
     expect(() => streamed({ tool_calls: ["look"] })).to.throw(
       "A tool call of the stream is not a JSON object",
     );
@@ -21,7 +21,7 @@ describe("a completion that comes in chunks", () => {
     );
   });
 
-  it("receives an id for a call without one, and may have pieces without an index", () => {
+  it("receives an id for a call without an id, and may have pieces without an index", () => {
     const part = (fields: object): object => ({ tool_calls: [{ function: fields }] });
     const answer = streamed(
       part({ name: "look", arguments: '{"a"' }),

@@ -31,7 +31,7 @@ describe("structured output of openai()", () => {
     return (await sent({ responseFormat: { name, schema } }))["response_format"];
   }
 
-  it("is strict where every object is closed and complete", async () => {
+  it("is strict if every object is closed and complete", async () => {
     const nested = {
       ...closed,
       properties: { city: { type: "array", items: { anyOf: [closed, { type: "null" }] } } },
@@ -111,7 +111,7 @@ describe("structured output of openai()", () => {
     expect(chunks.at(-1)).to.have.nested.property("response.message.content", '{"zip":null}');
   });
 
-  it("does the same for tools", async () => {
+  it("closes objects and removes nulls also for tools", async () => {
     const tools = [
       {
         name: "add",
@@ -177,7 +177,7 @@ describe("structured output of openai()", () => {
     expect(await formatFor({ type: "array", items: closed })).to.equal(undefined);
   });
 
-  it("has a name that the vendor takes", async () => {
+  it("has a name that the vendor accepts", async () => {
     expect(await formatFor(closed, "Ort / Größe")).to.have.nested.property(
       "json_schema.name",
       "Ort_Gr_e",

@@ -8,7 +8,7 @@ const LIMITS = { timeoutMs: 60_000, idleTimeoutMs: 60_000 };
 const never = new Promise<never>(() => undefined);
 
 describe("CallDeadline", () => {
-  it("passes results and errors of the work on", async () => {
+  it("passes on results and errors of the work", async () => {
     const deadline = new CallDeadline(undefined, LIMITS, () => new Error("late"));
     const boom = new Error("boom");
     expect(await deadline.race(Promise.resolve(7))).to.equal(7);
@@ -24,14 +24,14 @@ describe("CallDeadline", () => {
     deadline.close({ isDone: true });
   });
 
-  it("ends work with the caller's reason, also when that came before", async () => {
+  it("ends work with the caller's reason, also if the signal aborted before", async () => {
     const deadline = new CallDeadline(AbortSignal.abort("stop"), LIMITS, () => new Error("late"));
     expect(await rejection(deadline.race(never))).to.equal("stop");
     expect(deadline.cancelled).to.equal(true);
     deadline.close({ isDone: true });
   });
 
-  it("leaves nothing on the caller's signal", async () => {
+  it("leaves no listener on the caller's signal", async () => {
     const controller = new AbortController();
     for (let i = 0; i < 3; i++) {
       const deadline = new CallDeadline(controller.signal, LIMITS, () => new Error("late"));
@@ -52,7 +52,7 @@ describe("CallDeadline", () => {
     deadline.close({ isDone: false });
   });
 
-  it("counts as silence only what is waited for", async () => {
+  it("counts waiting time only as silence", async () => {
     const deadline = new CallDeadline(
       undefined,
       { timeoutMs: 60_000, idleTimeoutMs: 20 },

@@ -38,7 +38,7 @@ describe("GuardedBody", () => {
     return { response: new Response(stream), cancelled };
   }
 
-  it("reads a body to its end, and none as nothing", async () => {
+  it("reads a body to its end, and a missing body as empty", async () => {
     expect(await text(body(new Response("Grüße")))).to.equal("Grüße");
     expect(await text(body(new Response(null, { status: 204 })))).to.equal("");
   });
@@ -50,7 +50,7 @@ describe("GuardedBody", () => {
     );
   });
 
-  it("does not compare lengths where the body was packed", async () => {
+  it("does not compare lengths if the body was compressed", async () => {
     expect(
       await text(
         body(
@@ -82,7 +82,7 @@ describe("GuardedBody", () => {
     await cancelled;
   });
 
-  it("ends when the call does, with its reason", async () => {
+  it("ends with the call, with its reason", async () => {
     const reading = rejectionOf(Error, text(body(new Response(new ReadableStream()))));
     const late = new CallDeadline(
       AbortSignal.abort(new Error("stop")),

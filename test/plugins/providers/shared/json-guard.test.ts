@@ -4,7 +4,7 @@ import { InvalidResponseError } from "../../../../src/plugins/providers/shared/i
 import { JsonGuard, parseGuarded } from "../../../../src/plugins/providers/shared/json-guard.js";
 
 describe("JsonGuard", () => {
-  it("passes any ordinary document, for any division into pieces", () => {
+  it("accepts any ordinary document, for any division into pieces", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 8 }), fc.integer({ min: 1, max: 9 }), (value, size) => {
         const text = JSON.stringify(value);

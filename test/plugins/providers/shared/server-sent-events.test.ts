@@ -44,7 +44,7 @@ describe("ServerSentEvents", () => {
     expect(read(["data:  a \n\n"])).to.deep.equal([" a "]);
   });
 
-  it("refuses a line that does not end, however it comes", () => {
+  it("refuses a line without an end, for any cuts", () => {
     const piece = "x".repeat(100_000);
     const events = new ServerSentEvents();
     expect(() => Array.from({ length: 20 }, () => events.add(piece))).to.throw(

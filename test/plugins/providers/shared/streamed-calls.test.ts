@@ -59,7 +59,7 @@ const vendors: Readonly<Record<string, () => Vendor>> = {
 
 describe("a stream of very many tool calls", () => {
   for (const [name, start] of Object.entries(vendors))
-    it(`is read in time that grows with their number (${name})`, () => {
+    it(`is read in linear time (${name})`, () => {
       const { answer, begin, extend, end } = start();
       for (let index = 0; index < COUNT; index++) answer.add(begin(index));
       for (let index = COUNT - 1; index >= 0; index--) answer.add(extend(index));

@@ -148,7 +148,7 @@ function isStrict(schema: unknown): boolean {
 }
 
 describe("strict schemas", () => {
-  it("are closed and complete, accept the form of every valid value, and lose nothing on the way back", () => {
+  it("are closed and complete, accept every valid value, and lose nothing when they are converted back", () => {
     fc.assert(
       fc.property(
         ROOTS.chain(({ schema, values, written }) =>
@@ -168,7 +168,7 @@ describe("strict schemas", () => {
     );
   });
 
-  it("leave the schema given as it was", () => {
+  it("do not change the given schema", () => {
     fc.assert(
       fc.property(ROOTS, ({ schema }) => {
         const before = JSON.stringify(schema);
@@ -222,7 +222,7 @@ describe("strict schemas", () => {
     });
   }
 
-  it("may contain themselves", () => {
+  it("may be recursive", () => {
     const schema = root(
       { $ref: "#" },
       { properties: { a: { type: "string" }, next: { $ref: "#" } } },
@@ -236,7 +236,7 @@ describe("strict schemas", () => {
     );
   });
 
-  it("are made once for each schema", () => {
+  it("are created once for each schema", () => {
     const schemas = new StrictSchemas(OPENAI_DIALECT);
     const schema = root({ type: "string" });
     expect(schemas.find(schema)).to.equal(schemas.find(schema)).and.not.equal(undefined);
@@ -260,7 +260,7 @@ describe("removeNulls()", () => {
     '{"c":null}',
     `${"[".repeat(1000)}null`,
   ]) {
-    it(`leaves ${text.slice(0, 30)} unchanged`, () => {
+    it(`keeps ${text.slice(0, 30)} unchanged`, () => {
       expect(removeNulls(text, schema)).to.equal(text);
     });
   }
@@ -271,7 +271,7 @@ describe("removeNulls()", () => {
     );
   });
 
-  it("also serves answers that are less strict than requested", () => {
+  it("also accepts answers that are less strict than requested", () => {
     const loose = {
       type: "object",
       properties: { a: { type: "string" }, b: { type: "string" }, c: { type: "string" } },

@@ -9,7 +9,7 @@ const place = {
 };
 
 describe("the meaning of a failure of a vendor", () => {
-  it("is known by the words of an error without a status", () => {
+  it("is determined by the words of an error without a status", () => {
     const cases = {
       insufficient_quota: "AE_MODEL_QUOTA",
       rate_limit_error: "AE_MODEL_RATE_LIMITED",

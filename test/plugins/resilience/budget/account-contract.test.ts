@@ -20,30 +20,30 @@ const FOUND: Readonly<Record<BudgetFault, string>> = {
     "counts earlier executions once: the greater of the stored and the reported usage",
   "counts settlements twice": "counts a reservation once, however often it is settled",
   "drops renewed reservations":
-    "gives back what a process that has died reserved, and keeps what is renewed",
-  "forgets what was used earlier": "begins with what earlier executions used",
-  "forgets late settlements":
-    "gives back what a process that has died reserved, and keeps what is renewed",
+    "releases the reservations of a dead process, and keeps renewed ones",
+  "forgets what was used earlier": "begins with the usage of earlier executions",
+  "forgets late settlements": "releases the reservations of a dead process, and keeps renewed ones",
   "has one account for all": "keeps accounts apart",
-  "ignores cost": "refuses where the cost alone does not fit, and reserves nothing then",
-  "ignores limits": "reserves up to a limit and nothing beyond it",
+  "ignores cost": "refuses a reservation whose cost alone exceeds the limit, and reserves nothing",
+  "ignores limits": "reserves up to the limit and nothing beyond it",
   "keeps reservations of the dead":
-    "gives back what a process that has died reserved, and keeps what is renewed",
-  "keeps what is settled reserved": "counts what was used in the place of what was reserved",
+    "releases the reservations of a dead process, and keeps renewed ones",
+  "keeps what is settled reserved": "counts the actual usage in place of the reservation",
   "looks before it reserves":
-    "gives the last part to one of two processes that ask at the same moment",
-  "never refreshes": "shows with a refresh what other processes have used and reserved",
-  "refuses the last part": "reserves up to a limit and nothing beyond it",
+    "grants the last part to only one of two processes that request it at once",
+  "never refreshes": "includes the usage and reservations of other processes in a refresh",
+  "refuses the last part": "reserves up to the limit and nothing beyond it",
   "reserves what it refuses":
-    "refuses where the cost alone does not fit, and reserves nothing then",
+    "refuses a reservation whose cost alone exceeds the limit, and reserves nothing",
   "shows an old state with a refusal":
-    "shows with a refusal what other processes have used and reserved",
-  "stops at what was reserved": "counts more than was reserved, and refuses everything then",
+    "includes the usage and reservations of other processes in a refusal",
+  "stops at what was reserved":
+    "counts usage above the reservation, and then refuses every reservation",
 };
 
 describe("budgetAccountContract", () => {
   for (const [fault, title] of Object.entries(FOUND) as [BudgetFault, string][]) {
-    it(`finds accounts of which it is true: ${fault}`, async () => {
+    it(`detects accounts with this fault: ${fault}`, async () => {
       const failures = await failuresOf(() =>
         budgetAccountContract("broken", {
           shares: true,
@@ -57,7 +57,7 @@ describe("budgetAccountContract", () => {
     });
   }
 
-  it("finds accounts that are not shared where they should be", async () => {
+  it("detects accounts that are not shared as declared", async () => {
     const failures = await failuresOf(() =>
       budgetAccountContract("alone", {
         shares: true,

@@ -226,7 +226,7 @@ const known = (records: readonly UsageRecord[]): number =>
   );
 
 describe("a budget of any team", () => {
-  it("is never exceeded by a model that keeps to its output limit, and nothing starts after the stop", async () => {
+  it("is never exceeded by a model that respects its output limit, and nothing starts after the stop", async () => {
     const reached = { stop: 0, within: 0 };
     await fc.assert(
       fc.asyncProperty(cases, async (c) => {

@@ -95,7 +95,7 @@ const done = ({ completedTasks }: EnsembleOutput): string[] =>
   completedTasks.map(({ taskId }) => taskId);
 
 describe("budget()", () => {
-  it("refuses options that make no sense", () => {
+  it("refuses invalid options", () => {
     const bad: unknown[] = [
       undefined,
       {},
@@ -127,7 +127,7 @@ describe("budget()", () => {
         .with.property("code", "AE_VALIDATION");
   });
 
-  it("needs the standard plugin that keeps it", async () => {
+  it("requires the standard plugin that implements budgets", async () => {
     const { Kernel } = await import("agentensemble/kernel");
     expect(await failure(new Kernel({ plugins: [budget({ maxTokens: 5 })] }).boot()))
       .to.have.property("message")
@@ -170,7 +170,7 @@ describe("a budget of tokens", () => {
     expect(exceeded(ended)).to.deep.equal([]);
   });
 
-  it("sends what is left as the output limit, and stops when that is not worth a call", async () => {
+  it("sends the remaining tokens as the output limit, and stops below the minimum of a call", async () => {
     const model = spending();
     const ended = await run(
       { maxTokens: 1_000, maxOutputTokensPerCall: 400 },
@@ -205,7 +205,7 @@ describe("a budget of tokens", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("sends a call if exactly the minimum output is left, and none with one token less", async () => {
+  it("sends a call if exactly the minimum output remains, and none with one token less", async () => {
     const least = 100;
     for (const [left, sent] of [
       [least + 1, [least + 1]],
@@ -231,7 +231,7 @@ describe("a budget of tokens", () => {
     }
   });
 
-  it("warns when it cut an answer", async () => {
+  it("warns when it truncated an answer", async () => {
     const model = new ScriptedModel([
       { text: "cut", usage: { inputTokens: INPUT, outputTokens: 200 } },
     ]);
@@ -267,7 +267,7 @@ describe("a budget of tokens", () => {
     ).to.deep.equal([]);
   });
 
-  it("counts an estimate where the vendor reports nothing", async () => {
+  it("counts an estimate if the vendor reports no usage", async () => {
     const model = new ScriptedModel(() => "x"); // 20 in, 6 out
     const ended = await run({ maxTokens: 250 }, { model, tasks: tasks(10, 100) });
     expect(model.requests).to.have.length(6); // 5 x 26 leave 120
@@ -284,7 +284,7 @@ describe("a budget of tokens", () => {
     expect(exceeded(ended)[0]?.used).to.equal(1_000);
   });
 
-  it("belongs to each run alone", async () => {
+  it("is separate for each run", async () => {
     const model = spending(80);
     const ensemble = new Ensemble({
       model,
@@ -298,8 +298,8 @@ describe("a budget of tokens", () => {
   });
 });
 
-describe("calls that cost nothing", () => {
-  it("are those that a tap answers", async () => {
+describe("calls without cost", () => {
+  it("include calls that a tap answers", async () => {
     const model = spending(100);
     const stub = definePlugin({
       name: "stub",
@@ -318,7 +318,7 @@ describe("calls that cost nothing", () => {
     expect(model.requests).to.have.length(1);
   });
 
-  it("are those that a policy refuses, or that a broken tap prevents", async () => {
+  it("include calls that a policy refuses, or that a broken tap prevents", async () => {
     const model = spending(100);
     const guard = definePlugin({
       name: "guard",
@@ -341,7 +341,7 @@ describe("calls that cost nothing", () => {
     expect(exceeded(ended)).to.deep.equal([]);
   });
 
-  it("are those that the vendor refused", async () => {
+  it("include calls that the vendor refused", async () => {
     const refused = new ModelCallError("busy", {
       provider: "p",
       modelId: "m",
@@ -359,7 +359,7 @@ describe("calls that cost nothing", () => {
     ).to.equal(undefined);
   });
 
-  it("do not include calls that failed during transfer: their input counts, and the received part of the answer", async () => {
+  it("exclude calls that failed during transfer: their input counts, and the received part of the answer", async () => {
     const broken = new ModelCallError("broken", {
       provider: "p",
       modelId: "m",
@@ -377,7 +377,7 @@ describe("calls that cost nothing", () => {
   });
 });
 
-describe("calls in parallel", () => {
+describe("concurrent calls", () => {
   it("wait for reservations of others, in the order of their arrival", async () => {
     const order: string[] = [];
     const model = new ScriptedModel(async (request) => {
@@ -394,7 +394,7 @@ describe("calls in parallel", () => {
     expect(ended.output.metrics.totalTokens).to.equal(150);
   });
 
-  it("wait where exactly the least output may become free", async () => {
+  it("wait if exactly the minimum output may become free", async () => {
     const model = spending(10);
     const stub = definePlugin({
       name: "stub",
@@ -463,7 +463,7 @@ describe("calls in parallel", () => {
     expect(names).to.deep.equal(["big", "t1"]);
   });
 
-  it("together never go beyond the budget", async () => {
+  it("together never exceed the budget", async () => {
     const model = spending();
     const ended = await run(
       { maxTokens: 1_000, maxOutputTokensPerCall: 300 },
@@ -519,7 +519,7 @@ describe("calls in parallel", () => {
 });
 
 describe("a budget that stops", () => {
-  it("starts nothing more: neither tasks nor calls of tasks at work", async () => {
+  it("starts neither further tasks nor further calls of current tasks", async () => {
     const started: string[] = [];
     const handler = (name: string): Task =>
       new Task({
@@ -600,7 +600,7 @@ describe("a budget that rejects", () => {
     ]);
   });
 
-  it("fails the task as any failed call, without a retry", async () => {
+  it("fails the task like any failed call, without a retry", async () => {
     const ended = await run(
       { maxTokens: 60, onExceeded: "reject" },
       { model: spending(), tasks: tasks(1), plugins: [retry()] },
@@ -614,7 +614,7 @@ describe("a budget that rejects", () => {
 describe("a budget of cost", () => {
   const prices = perToken({ dear: 0.01, cheap: 0.001 });
 
-  it("counts by the prices of the ensemble, and shortens the last answer to what is left", async () => {
+  it("counts with the prices of the ensemble, and limits the last answer to the remaining cost", async () => {
     const model = spending(undefined, { modelId: "dear" });
     const ended = await run(
       { maxCost: 5, maxOutputTokensPerCall: 200 },
@@ -625,7 +625,7 @@ describe("a budget of cost", () => {
     expect(ended.output.metrics.costEstimate?.totalCost).to.be.closeTo(4.4, 1e-9);
   });
 
-  it("refuses a call for which its tokens are exactly enough and its cost is not", async () => {
+  it("refuses a call whose tokens fit exactly and whose cost does not", async () => {
     const model = spending(undefined, { modelId: "dear" });
     const ended = await run(
       { maxTokens: INPUT + 100, maxCost: 1 },
@@ -655,7 +655,7 @@ describe("a budget of cost", () => {
     expect(ended.error).to.have.property("code", "AE_BUDGET_EXCEEDED");
   });
 
-  it("asks the cheaper model for no schema that it can't keep to", async () => {
+  it("requests no schema from the cheaper model if it does not support schemas", async () => {
     const cheap = spending(50, { modelId: "cheap" });
     const dear = Object.assign(spending(undefined, { modelId: "dear" }), {
       capabilities: { structuredOutput: true },
@@ -710,7 +710,7 @@ describe("a budget of cost", () => {
     expect(done(ended.output)).to.deep.equal(["t1"]); // 1.0; the second needs 1.2
   });
 
-  it("is used up by no call that is free", async () => {
+  it("is not reduced by a free call", async () => {
     const ended = await run(
       { maxCost: 0.01 },
       {
@@ -757,7 +757,7 @@ describe("a budget of time", () => {
 });
 
 describe("the budget of a run", () => {
-  it("holds for its delegates", async () => {
+  it("applies to its delegates", async () => {
     const model = new ScriptedModel((request, i) => {
       const usage = { inputTokens: INPUT, outputTokens: 100 };
       return i === 0
@@ -791,7 +791,7 @@ describe("the budget of a run", () => {
       handler: async (ctx) => (await inner.run({}, { parent: ctx.run })).raw,
     });
 
-  it("holds for runs that join it, with any kernel", async () => {
+  it("applies to runs that join it, with any kernel", async () => {
     const model = spending();
     const inner = new Ensemble({ model, tasks: tasks(5, 100), plugins: [counting] });
     const ended = await run({ maxTokens: 300 }, { tasks: [joining(inner), task("next")], model });
@@ -841,7 +841,7 @@ describe("the budget of a run", () => {
     await Promise.all([other.dispose(), inner.dispose()]);
   });
 
-  it("holds beside the budget of a run that joined it, and each stops its own", async () => {
+  it("applies in addition to the budget of a run that joined it, and each stops its own run", async () => {
     const model = spending();
     const inner = new Ensemble({
       model,
@@ -864,7 +864,7 @@ describe("the budget of a run", () => {
     await inner.dispose();
   });
 
-  it("is reported to its listeners, also where a joined run exceeded it", async () => {
+  it("is reported to its listeners, also if a joined run exceeded it", async () => {
     const inner = new Ensemble({ model: spending(), tasks: tasks(2, 100), plugins: [counting] });
     const ended = await run({ maxTokens: 130 }, { tasks: [joining(inner)] });
     expect(exceeded(ended).map(({ action, taskId }) => [action, taskId])).to.deep.equal([
@@ -899,7 +899,7 @@ describe("the budget of a run", () => {
     await judge.dispose();
   });
 
-  it("counts calls of tools' own runs, too", async () => {
+  it("includes calls of separate runs in tools", async () => {
     const inner = new Ensemble({ model: spending(50), tasks: tasks(1, 100), plugins: [counting] });
     const ask = tool({
       name: "ask",

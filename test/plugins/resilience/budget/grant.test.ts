@@ -44,7 +44,7 @@ describe("a grant of a run's budget", () => {
     await ensemble.run();
   };
 
-  it("is the requested amount, or the rest", async () => {
+  it("is the requested amount, or the remaining amount", async () => {
     await run({ maxTokens: 10_000 }, async (ctx) => {
       const grants = [
         await grantIn(ctx, { maxTokens: 1_000 }),
@@ -137,7 +137,7 @@ describe("a grant of a run's budget", () => {
     await inner.dispose();
   });
 
-  it("has no limits where the run has no budget", async () => {
+  it("has no limits if the run has no budget", async () => {
     await run(undefined, async (ctx) => {
       const grant = await grantIn(ctx, { maxTokens: 5 });
       expect([grant.maxTokens, (await grantIn(ctx)).maxTokens]).to.deep.equal([5, undefined]);
@@ -145,7 +145,7 @@ describe("a grant of a run's budget", () => {
     });
   });
 
-  it("counts as used in full where it is not settled when its run ends", async () => {
+  it("counts as fully used if it is not settled when its run ends", async () => {
     const inner = new Ensemble({
       tasks: [
         new Task({
@@ -161,7 +161,7 @@ describe("a grant of a run's budget", () => {
     await inner.dispose();
   });
 
-  it("counts as used in full if it is not settled in time, and calls continue", async () => {
+  it("counts as fully used if it is not settled in time, and calls continue", async () => {
     const before = model.requests.length;
     await run({ maxTokens: 6_000 }, async (ctx) => {
       await grantIn(ctx, { maxTokens: 3_000, timeoutMs: 10 });
@@ -171,7 +171,7 @@ describe("a grant of a run's budget", () => {
     expect(limits[0]).to.be.within(100, 2_999);
   });
 
-  it("leaves no timer behind when it is settled, or its run has ended", async () => {
+  it("leaves no timer when it is settled, or its run has ended", async () => {
     const timers = (): number =>
       process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
     await Promise.resolve(); // mocha starts its own timer meanwhile
@@ -223,7 +223,7 @@ describe("a grant of a run's budget", () => {
     expect(exceeded?.message).to.include("1000 of 1000 tokens used");
   });
 
-  it("is refused if nothing is left, and for invalid limits", async () => {
+  it("is refused if nothing remains, and for invalid limits", async () => {
     await run(undefined, async (ctx) => {
       for (const request of [
         { maxTokens: 0 },

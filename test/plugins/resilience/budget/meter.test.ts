@@ -67,7 +67,7 @@ describe("the events of a budget", () => {
     expect(states.every(({ limits }) => limits.maxTokens === 50_000)).to.equal(true);
   });
 
-  it("are few for any number of calls, and the last one states the end", async () => {
+  it("are few for any number of calls, and the last event contains the final state", async () => {
     await Promise.resolve(); // mocha starts its own timer meanwhile
     const before = timers();
     const ended = await runToEnd({

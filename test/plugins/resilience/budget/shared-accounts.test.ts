@@ -114,7 +114,7 @@ const all = {
 const REJECT = { maxTokens: 1_000, onExceeded: "reject" } as const;
 
 describe("a budget that several processes share", () => {
-  it("is kept by all of them together", async () => {
+  it("applies to all of them together", async () => {
     const store = new SharedBudgets();
     const model = spending(1);
     const ends = await Promise.all(
@@ -129,7 +129,7 @@ describe("a budget that several processes share", () => {
     expect(finished).to.have.length(8);
   });
 
-  it("grants its last part to one of two simultaneous calls", async () => {
+  it("grants its last part to only one of two simultaneous calls", async () => {
     const store = new SharedBudgets();
     const models = [spending(5), spending(5)];
     const limits = { maxTokens: CALL };
@@ -140,7 +140,7 @@ describe("a budget that several processes share", () => {
     expect(BudgetExceededError.isInstance(errors[0])).to.equal(true);
   });
 
-  it("uses an account for each run and budget, by the same name in every process", async () => {
+  it("uses an account for each run and budget, with the same name in every process", async () => {
     const store = new SharedBudgets();
     await run(store.client(), { model: spending() });
     await run(store.client(), { model: spending() });
@@ -188,7 +188,7 @@ describe("a budget that several processes share", () => {
     expect(store.stateOf(KEY).used.tokens).to.equal(10 + CALL);
   });
 
-  it("does not wait for a process that has died for longer than its lease", async () => {
+  it("waits for a dead process only until its lease ends", async () => {
     let nowMs = 0;
     const { clock, ended } = await waitingRun(new SharedBudgets(5_000, [], () => nowMs));
     nowMs = 5_000;
@@ -196,7 +196,7 @@ describe("a budget that several processes share", () => {
     expect((await ended).error).to.equal(undefined);
   });
 
-  it("refuses a call that waits when other processes have used the budget up", async () => {
+  it("refuses a waiting call if other processes have used up the budget", async () => {
     const { clock, model, other, ended } = await waitingRun();
     await other.settle({ tokens: 900, cost: 0 });
     clock.sleeps[0]?.wake();
@@ -205,7 +205,7 @@ describe("a budget that several processes share", () => {
     expect(model.requests).to.deep.equal([]);
   });
 
-  it("renews the leases of calls in flight, and stops with them", async () => {
+  it("renews the leases of calls in flight, and ends the renewals with the calls", async () => {
     const store = new SharedBudgets(30, [], () => 0);
     const model = new ScriptedModel(async () => {
       await until(() => store.renewals.length >= 2);
@@ -295,7 +295,7 @@ const gone = (): never => {
 };
 const goneLater = (): Promise<never> => Promise.reject(new Error("the store is gone"));
 
-describe("a budget whose account is broken", () => {
+describe("a budget with a faulty account", () => {
   const broken: Readonly<Record<string, BudgetAccounts>> = {
     "can't be opened": { open: gone },
     "is never opened": { timeoutMs: 20, open: never },
@@ -308,7 +308,7 @@ describe("a budget whose account is broken", () => {
     })),
   };
   for (const [what, accounts] of Object.entries(broken)) {
-    it(`fails the run where the account ${what}, and calls no model`, async () => {
+    it(`fails the run if the account ${what}, and calls no model`, async () => {
       const model = spending();
       const { error } = await run(accounts, { ...all, model, tasks: tasks(3) });
       expect(LimitStoreError.find(error)?.code).to.equal("AE_LIMIT_STORE");
@@ -316,7 +316,7 @@ describe("a budget whose account is broken", () => {
     });
   }
 
-  it("fails calls that wait where the account can't be read", async () => {
+  it("fails waiting calls if the account can't be read", async () => {
     const shared = { leaseMs: 60_000, renew: () => undefined };
     for (const refresh of [gone, goneLater, never]) {
       const model = spending();
@@ -358,7 +358,7 @@ describe("a budget whose account is broken", () => {
     expect(warnings).to.have.length(1);
   });
 
-  it("makes no further call while the last one can't be settled", async () => {
+  it("makes no further call while the last call can't be settled", async () => {
     const used: BudgetAmount[] = [];
     const model = spending();
     const ended = await run(
@@ -372,7 +372,7 @@ describe("a budget whose account is broken", () => {
     expect(warnings).to.have.length(2); // when it happened, and at the end of the run
   });
 
-  it("renews nothing after the end of the run, also where something is not settled", async () => {
+  it("renews nothing after the end of the run, also with unsettled usage", async () => {
     let renewals = 0;
     const accounts = accountsWith((account) => ({
       reserve: (amount) => account.reserve(amount) && { settle: goneLater },
@@ -384,7 +384,7 @@ describe("a budget whose account is broken", () => {
     expect(renewals).to.equal(1);
   });
 
-  it("asks once for a call that waits, and returns a late answer after it has failed", async () => {
+  it("requests once for a waiting call, and returns a late answer after the call has failed", async () => {
     const clock = new SleepingClock();
     const settled: BudgetAmount[] = [];
     const answers: ((reservation: BudgetReservation) => void)[] = [];
@@ -446,7 +446,7 @@ describe("a budget whose account is broken", () => {
     expect(await granted(2)).to.equal("AE_LIMIT_STORE");
   });
 
-  it("never loses a waiting call, whenever an account that is not shared answers", async () => {
+  it("never loses a waiting call, for any timing of an account that is not shared", async () => {
     for (let steps = 0; steps < 12; steps++) {
       const microtasks = async (): Promise<void> => {
         for (let n = 0; n < steps; n++) await Promise.resolve();
@@ -468,7 +468,7 @@ describe("a budget whose account is broken", () => {
     }
   });
 
-  it("fails a call where the account has no state that can be read", async () => {
+  it("fails a call if the account has no readable state", async () => {
     const model = spending();
     let reads = 0;
     const accounts = accountsWith((account) => ({

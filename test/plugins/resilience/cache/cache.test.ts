@@ -45,7 +45,7 @@ function watched(
 }
 
 describe("cache()", () => {
-  it("refuses options that make no sense", () => {
+  it("refuses invalid options", () => {
     const store = watched();
     const bad: unknown[] = [
       null,
@@ -117,7 +117,7 @@ describe("cache()", () => {
     await kernel.dispose();
   });
 
-  it("repeats a conversation with tools, with ids that differ within it", async () => {
+  it("repeats a conversation with tools, with distinct ids within the conversation", async () => {
     const used: string[] = [];
     const look = tool({
       name: "look",
@@ -177,7 +177,7 @@ describe("cache()", () => {
     expect(store.entries.size).to.equal(0);
   });
 
-  it("keeps nothing of the request and of its usage", async () => {
+  it("stores neither the request nor its usage", async () => {
     const store = watched();
     const secret = new Task({
       description: "my password is swordfish",
@@ -213,7 +213,7 @@ describe("cache()", () => {
     expect(model.requests).to.have.length(2);
   });
 
-  it("keeps at most maxEntries, those used last", async () => {
+  it("keeps at most maxEntries, the most recently used", async () => {
     const model = answering();
     const tasks = ["A", "B", "A", "C", "A", "B"].map((text, i) => say(text, `t${i}`));
     expect(raws(await caching({ maxEntries: 2 }, { model, tasks }))).to.deep.equal([
@@ -273,7 +273,7 @@ describe("cache()", () => {
     expect(ended.error?.message).to.include("Say");
   });
 
-  it("keys what is sent: after all transforms", async () => {
+  it("uses the request after all transforms as the key", async () => {
     const model = answering();
     const upper = definePlugin({
       name: "same",
@@ -286,7 +286,7 @@ describe("cache()", () => {
     expect(model.requests).to.have.length(1);
   });
 
-  it("finds answers stored under another remaining budget", async () => {
+  it("returns answers that were stored with another remaining budget", async () => {
     const model = answering();
     const ended = await caching(
       {},

@@ -17,7 +17,7 @@ describe("a response in a cache", () => {
     usage: { inputTokens: 1, outputTokens: 1 },
   };
 
-  it("keeps all but its usage", () => {
+  it("contains everything except its usage", () => {
     const { usage: _, ...rest } = response;
     expect(withoutUsage(response)).to.deep.equal(rest);
     const plain = { message: { role: "assistant", content: "a" }, finishReason: "stop" } as const;

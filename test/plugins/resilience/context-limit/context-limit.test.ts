@@ -39,7 +39,7 @@ const warnings = ({ events }: Ended): string[] =>
   events.filter((e) => e.type === "run_warning").map(({ message }) => message);
 
 describe("contextLimit()", () => {
-  it("refuses options that make no sense", () => {
+  it("refuses invalid options", () => {
     const bad: unknown[] = [
       undefined,
       {},
@@ -57,7 +57,7 @@ describe("contextLimit()", () => {
         .with.property("code", "AE_VALIDATION");
   });
 
-  it("refuses a request that is too long before it is sent, with the numbers, and tries no other model", async () => {
+  it("refuses a request that is too long before it is sent, with the numbers, and calls no other model", async () => {
     const model = turns(5);
     const other = turns(0);
     const { error } = await limited(
@@ -154,7 +154,7 @@ describe("contextLimit()", () => {
     expect(ModelCallError.find(kept.error)).to.have.property("code", "AE_MODEL_CONTEXT_LENGTH");
   });
 
-  it("shortens no result that the note would make longer", async () => {
+  it("shortens no result that the note would lengthen", async () => {
     const brief = tool({ name: "brief", description: "Says little", execute: () => "ok" });
     const model = new ScriptedModel([
       ...Array.from({ length: 8 }, (): Step => ({ toolCalls: [{ name: "brief", arguments: {} }] })),

@@ -31,7 +31,7 @@ async function ledgerOf(model: ChatModel, plugins: readonly Plugin[]): Promise<r
 }
 
 describe("fallback", () => {
-  it("uses the next model when the attempts of one are used up, each with its own number", async () => {
+  it("uses the next model after all attempts of a model, with separate numbers", async () => {
     const last = new ScriptedModel([failed("AE_MODEL_CONNECTION"), "Hello"], { modelId: "c" });
     expect(await ledgerOf(broken("a"), [fast(), fallback([broken("b"), last])])).to.deep.equal([
       "a failed",
@@ -43,7 +43,7 @@ describe("fallback", () => {
     ]);
   });
 
-  it("works without a retry policy: models that declare no attempts are tried once", async () => {
+  it("works without a retry policy: models that declare no attempts are called once", async () => {
     const declaring = withAttempts(broken("b", failed("AE_MODEL_SERVER", { retryAfterMs: 1 })), 3);
     const ledger = await ledgerOf(broken("a"), [
       fallback([declaring, new ScriptedModel(["Hello"], { modelId: "c" })]),
@@ -78,7 +78,7 @@ describe("fallback", () => {
     expect(other.requests).to.have.length(0);
   });
 
-  it("fails with the last model's error, counting all attempts, and announces each turn without delay", async () => {
+  it("fails with the last model's error, counting all attempts, and reports each switch immediately", async () => {
     const events: EnsembleEvent[] = [];
     const plugins = [fallback([broken("b"), broken("c", failed("AE_MODEL_QUOTA"))])];
     await using ensemble = new Ensemble({
@@ -94,7 +94,7 @@ describe("fallback", () => {
     ]);
   });
 
-  it("begins every call with its own model again", async () => {
+  it("begins every call with its own model", async () => {
     const first = broken("a");
     const second = new ScriptedModel(() => "Hello", { modelId: "b" });
     await using ensemble = new Ensemble({
@@ -133,7 +133,7 @@ describe("fallback", () => {
     expect([model.requests.length, other.requests.length]).to.deep.equal([6, 6]);
   });
 
-  it("continues from the place of a model that is in the list itself", async () => {
+  it("continues after the position of a model that is in the list", async () => {
     const [b, c] = [broken("b"), broken("c")];
     expect(await ledgerOf(b, [fallback([broken("a"), b, c])])).to.deep.equal([
       "b failed",
@@ -158,7 +158,7 @@ describe("fallback", () => {
     expect(made).to.deep.equal(["b"]);
   });
 
-  it("refuses a name without a provider before anything is spent", async () => {
+  it("refuses a name without a provider before any cost arises", async () => {
     const model = new ScriptedModel(["Hello"]);
     await using ensemble = new Ensemble({
       model,
@@ -171,7 +171,7 @@ describe("fallback", () => {
     expect(model.requests).to.have.length(0);
   });
 
-  it("does not ask a model for JSON by schema that it can't give", async () => {
+  it("requests no JSON by schema from a model that does not support it", async () => {
     const structured: ChatModel = {
       provider: "test",
       modelId: "a",
@@ -213,7 +213,7 @@ describe("fallback", () => {
     expect((await ensemble.run()).raw).to.equal("Hello");
   });
 
-  it("refuses what is no list of different models", () => {
+  it("refuses anything except a list of different models", () => {
     const model = new ScriptedModel([]);
     expect(() => fallback([])).to.throw(ValidationError, /at least one/);
     expect(() => fallback("openai:gpt-4o" as never)).to.throw(ValidationError, /array/);
@@ -225,7 +225,7 @@ describe("fallback", () => {
     );
   });
 
-  it("reports where another retry policy would leave it without effect", async () => {
+  it("reports a retry policy that makes it ineffective", async () => {
     const own = definePlugin({
       name: "own",
       bind: (bind) => bind.single(Tokens.RetryPolicy).toConstantValue({ next: () => undefined }),

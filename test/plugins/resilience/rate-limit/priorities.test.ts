@@ -105,7 +105,7 @@ describe("the priority of a delegation", () => {
     ]);
   });
 
-  it("is that of the worker's model calls, and of those it delegates to unless their own request has another", async () => {
+  it("applies to the worker's model calls, and to its delegations without a priority", async () => {
     expect(await prioritiesAlong(["HIGH", "NORMAL", "LOW", "NORMAL", "CRITICAL"])).to.deep.equal([
       ["Worker1", "HIGH"],
       ["Worker2", "HIGH"],

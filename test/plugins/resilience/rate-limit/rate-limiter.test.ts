@@ -71,13 +71,13 @@ function expectAtMost(times: readonly number[], { requests, periodMs }: RateLimi
 }
 
 describe("the rate limiter", () => {
-  it("lets calls pass immediately if they have no limit, or none is reached", () => {
+  it("admits calls immediately if they have no limit, or none is reached", () => {
     const limiter = new RateLimiter();
     expect(limiter.admit(llmCall())).to.equal(undefined);
     expect(limiter.admit(limited([bears(RateLimit.of(1, 1_000))]))).to.equal(undefined);
   });
 
-  it("lets at most n calls start in any period, in the order of their arrival, for any bursts", async () => {
+  it("starts at most n calls in any period, in the order of their arrival, for any bursts", async () => {
     const bursts = fc.array(
       fc.record({ size: fc.integer({ min: 1, max: 5 }), pauseMs: fc.integer({ min: 0, max: 90 }) }),
       { minLength: 1, maxLength: 4 },
@@ -120,7 +120,7 @@ describe("the rate limiter", () => {
     expectAtMost(times, wide.limit);
   });
 
-  it("prefers calls of higher priority, and among equal ones those that arrived first", async () => {
+  it("prefers calls of higher priority, and among equal calls the earlier", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 25));
     await begun(limiter, limited([one]));
@@ -133,7 +133,7 @@ describe("the rate limiter", () => {
     expectAtMost(times, one.limit);
   });
 
-  it("refuses a call that others have kept from its turn for longer than it may wait", async () => {
+  it("refuses a call that was overtaken for longer than its maximum wait", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 100).with({ waitTimeoutMs: 150 }));
     await begun(limiter, limited([one]));
@@ -143,7 +143,7 @@ describe("the rate limiter", () => {
     expect(RateLimitTimeoutError.isInstance(verdict?.reason)).to.equal(true);
   });
 
-  it("does not hold up a call for a limit that only others wait for, and holds no place for those", async () => {
+  it("does not delay a call for a limit of other calls, and holds no place for those", async () => {
     const limiter = new RateLimiter();
     const [slow, shared] = [bears(RateLimit.of(1, 5_000)), bears(RateLimit.of(3, 5_000))];
     const stop = new AbortController();
@@ -167,7 +167,7 @@ describe("the rate limiter", () => {
     expect((await second).order).to.deep.equal([0]);
   });
 
-  it("releases a call that had its turn and was aborted before it began", async () => {
+  it("releases the slot of a call that was aborted before it began", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 60_000));
     const stop = new AbortController();
@@ -207,7 +207,7 @@ describe("the rate limiter", () => {
     );
   });
 
-  it("refuses those whose patience ends while others are served", async () => {
+  it("refuses waiting calls whose maximum wait ends while others are served", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 100).with({ waitTimeoutMs: 150 }));
     const verdicts = Array.from({ length: 5 }, async () => {
@@ -273,7 +273,7 @@ describe("the rate limiter", () => {
     await begun(limiter, limited([one]));
   });
 
-  it("pauses a model after a 429 as long as its vendor asks, and no other model", async () => {
+  it("pauses a model after a 429 for the time that its vendor requests, and no other model", async () => {
     const limiter = new RateLimiter();
     const [model, other] = [new ScriptedModel([]), new ScriptedModel([])];
     const one = bears(RateLimit.of(100, 10));
@@ -309,7 +309,7 @@ describe("the rate limiter", () => {
       });
   });
 
-  it("serves thousands that wait without blocking the process", async () => {
+  it("serves thousands of waiting calls without blocking the process", async () => {
     const limiter = new RateLimiter();
     const limit = RateLimit.of(1_000, 50);
     const shared = new AbortController();
@@ -327,7 +327,7 @@ describe("the rate limiter", () => {
     expect(warnings).to.deep.equal([]);
   });
 
-  it("counts the period from when the model is called, should that be later", async () => {
+  it("counts the period from the start of the call, if that is later", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 60));
     const first = limited([one]);

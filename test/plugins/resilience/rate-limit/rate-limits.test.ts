@@ -133,7 +133,7 @@ describe("rate limits", () => {
     expect(waits[0]?.waitMs).to.be.within(1, 70);
   });
 
-  it("fail the task when the wait is too long, with an error that has the limit", async () => {
+  it("fail the task when the wait is too long, with an error that contains the limit", async () => {
     const limit = RateLimit.perMinute(1).with({ waitTimeoutMs: 5_000 });
     await using ensemble = new Ensemble({
       model: new ScriptedModel(() => "Hello"),
@@ -145,7 +145,7 @@ describe("rate limits", () => {
     expect(error).to.have.property("code", "AE_TASK_EXECUTION");
   });
 
-  it("do not hold up a run that is cancelled", async () => {
+  it("do not delay the end of a cancelled run", async () => {
     const model = new ScriptedModel(() => "Hello");
     await using ensemble = new Ensemble({
       model,
@@ -180,7 +180,7 @@ describe("rate limits", () => {
 });
 
 describe("rateLimited", () => {
-  it("calls through to the model, whose private state and stream continue to work", async () => {
+  it("passes calls to the model, whose private state and stream continue to work", async () => {
     const inner = new ScriptedModel(["Hello", { chunks: ["Hel", "lo"] }]);
     const model = rateLimited(inner, RateLimit.perSecond(5));
     expect([model.provider, model.modelId, model.rateLimit?.requests]).to.deep.equal([
@@ -210,7 +210,7 @@ describe("rateLimited", () => {
     expect(model.stream).to.equal(undefined);
   });
 
-  it("keeps the limit of the model inside, and shares its window", async () => {
+  it("keeps the model's own limit, and shares its window", async () => {
     const timed = new TimedModel();
     const narrow = RateLimit.of(1, 60);
     const inner = rateLimited(timed, narrow);
@@ -227,7 +227,7 @@ describe("rateLimited", () => {
     expectAtMost(timed.times, narrow);
   });
 
-  it("refuses what is no model or no limit", () => {
+  it("refuses an invalid model and an invalid limit", () => {
     const model = new ScriptedModel([]);
     expect(() => rateLimited("openai:gpt-4o" as never, RateLimit.perSecond(1))).to.throw(
       ValidationError,

@@ -63,7 +63,7 @@ const tasks = (count: number): readonly Task[] =>
   Array.from({ length: count }, (_, n) => Task.of(`Say hello ${n}`));
 
 describe("Tokens.RateWindow", () => {
-  it("lets two kernels share one limit through an asynchronous window", async () => {
+  it("shares one limit between two kernels with an asynchronous window", async () => {
     const times: number[] = [];
     const inner = new ScriptedModel(() => "Hello");
     const model: ChatModel = {
@@ -90,7 +90,7 @@ describe("Tokens.RateWindow", () => {
     expect([...window.keys]).to.deep.equal(["ensemble:fleet"]);
   });
 
-  it("names agents, tasks and models the same in every process", async () => {
+  it("uses the same names of agents, tasks and models in every process", async () => {
     const window = new RemoteWindow();
     const rateLimit = RateLimit.perMinute(100);
     const model = Object.assign(new ScriptedModel(() => "Hello"), { rateLimit });
@@ -113,7 +113,7 @@ describe("Tokens.RateWindow", () => {
     ]);
   });
 
-  it("fails the call and calls no model where the window fails", async () => {
+  it("fails the call and calls no model if the window fails", async () => {
     const model = new ScriptedModel(() => "Hello");
     const window: RateWindow = { take: () => Promise.reject(new Error("the store is gone")) };
     const error = await rejection(
@@ -142,7 +142,7 @@ describe("a rate window that does not answer", () => {
       tasks: tasks(count),
     });
 
-  it("fails the calls within its time, and none is made", async () => {
+  it("fails the calls after its time limit, and calls no model", async () => {
     const model = new ScriptedModel(() => "Hello");
     const window: RateWindow = { timeoutMs: 20, take: () => new Promise(() => undefined) };
     const error = await rejection(limited(window, model, 3).run());
@@ -192,7 +192,7 @@ class CarelessWindow implements RateWindow {
 }
 
 describe("rateWindowContract", () => {
-  it("finds windows that two processes take the last place of", async () => {
+  it("detects windows whose last place two processes take", async () => {
     const failures = await failuresOf(() =>
       rateWindowContract("careless", {
         shares: true,
@@ -203,23 +203,23 @@ describe("rateWindowContract", () => {
       }),
     );
     expect(failures).to.include(
-      "gives the last place to one of two processes that ask at the same moment",
+      "grants the last place to only one of two processes that request it at once",
     );
     expect(failures).not.to.include("counts the calls of other processes under the same key");
   });
 
   const breaches: Readonly<Record<string, readonly [string, RateWindow]>> = {
     "lets every call start": [
-      "lets no more calls start than the limit allows, and returns how long the next one waits",
+      "starts no more calls than the limit allows, and returns the wait of the next call",
       { take: () => ({ begin: () => undefined, end: () => undefined }) },
     ],
     "lets no call start": [
-      "gives a place back that was never begun",
+      "frees a granted place whose call never begins",
       { take: () => ({ waits: [{ openMs: 1, atLeastMs: 1 }] }) },
     ],
   };
   for (const [what, [title, window]] of Object.entries(breaches)) {
-    it(`finds a window that ${what}`, async () => {
+    it(`detects a window that ${what}`, async () => {
       const failures = await failuresOf(() =>
         rateWindowContract("broken", { create: () => ({ window }) }),
       );

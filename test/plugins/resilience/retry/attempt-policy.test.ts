@@ -26,12 +26,12 @@ const FINAL: readonly ModelErrorCode[] = [
 ];
 
 describe("the retry policy", () => {
-  it("repeats failures that may pass", () => {
+  it("repeats temporary failures", () => {
     for (const code of PASSING)
       expect(policy({}).next(failed(code), 1, llmCall()), code).to.have.property("delayMs");
   });
 
-  it("repeats a time-out even where the provider does not call it retryable, and nothing else", () => {
+  it("repeats a time-out also if the provider does not call it retryable, and no other failure", () => {
     expect(
       policy({}).next(failed("AE_MODEL_TIMEOUT", { retryable: false }), 1, llmCall()),
     ).to.have.property("delayMs");
@@ -50,7 +50,7 @@ describe("the retry policy", () => {
       ).to.equal(undefined);
   });
 
-  it("does not touch errors that are no failures of a model", () => {
+  it("does not change errors that are not failures of a model", () => {
     for (const error of [new Error("broken"), "broken", undefined])
       expect(policy({}).next(error, 1, llmCall())).to.equal(undefined);
   });
@@ -90,7 +90,7 @@ describe("the retry policy", () => {
     );
   });
 
-  it("waits longer each time, between half and all of a doubling delay, up to the longest", () => {
+  it("waits longer each time, from half to all of a doubling delay, up to the maximum", () => {
     const growing = policy({ maxAttempts: 50, baseDelayMs: 100, maxDelayMs: 1_000 });
     for (const [attempt, ceiling] of [100, 200, 400, 800, 1_000, 1_000].entries()) {
       const delayMs = growing.next(failed("AE_MODEL_SERVER"), attempt + 1, llmCall())?.delayMs;
@@ -102,7 +102,7 @@ describe("the retry policy", () => {
     );
   });
 
-  it("waits equally long in the same place of the same run, and differently elsewhere", () => {
+  it("waits equally long at the same position of the same run, and differently elsewhere", () => {
     const delayOf = (taskId: string): number | undefined =>
       policy({}).next(failed("AE_MODEL_SERVER"), 1, llmCall({ taskId }))?.delayMs;
     expect(delayOf("task-1")).to.equal(delayOf("task-1"));
@@ -112,7 +112,7 @@ describe("the retry policy", () => {
     expect(Math.max(...delays)).to.be.within(480, 500);
   });
 
-  it("waits exactly as long as the vendor asks, and does not retry if that exceeds the limit", () => {
+  it("waits exactly as long as the vendor requests, and does not retry beyond the limit", () => {
     expect(
       policy({}).next(failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 60_000 }), 1, llmCall())
         ?.delayMs,

@@ -73,7 +73,7 @@ describe("retry", () => {
     expect(failures).to.have.length(1);
   });
 
-  it("is a boot error beside another direct binding", async () => {
+  it("is a boot error next to another direct binding", async () => {
     const own = definePlugin({
       name: "own",
       bind: (bind) => bind.single(Tokens.RetryPolicy).toConstantValue({ next: () => undefined }),
@@ -83,7 +83,7 @@ describe("retry", () => {
     expect(String(error)).to.match(/own.*resilience-retry/);
   });
 
-  it("is cancelled in the middle of its wait", async () => {
+  it("is cancelled during its wait", async () => {
     const model = new ScriptedModel([
       failed("AE_MODEL_RATE_LIMITED", { retryAfterMs: 30_000 }),
       "Hello",

@@ -13,7 +13,7 @@ describe("the default token counter", () => {
     expect(counter.count("one two three")).to.equal(3);
   });
 
-  it("samples long texts from all over, so that they hold up nothing", async () => {
+  it("samples all regions of long texts without blocking the event loop", async () => {
     const counter = new EstimatingTokenCounter();
     const prose = "The barn owl hunts at night over open fields. ";
     const part = await counter.count(prose.repeat(500));
@@ -79,7 +79,7 @@ describe("the tokens of a request", () => {
     ).to.be.greaterThan(20);
   });
 
-  it("are refused where a counter gives no count", async () => {
+  it("are refused if a counter returns no count", async () => {
     for (const wrong of [NaN, -1, "5", undefined]) {
       const counter = { count: () => wrong as number };
       const work = Promise.resolve().then(() =>

@@ -13,7 +13,7 @@ describe("the lines of a stream", () => {
     expect(lines).to.deep.equal(["a", "bc", "d", undefined]);
   });
 
-  it("end with a stream that has ended or is gone", async () => {
+  it("end with a stream that has ended or was destroyed", async () => {
     const gone = new PassThrough();
     gone.destroy();
     const input = new LineInput(gone);

@@ -7,7 +7,7 @@ describe("an input in its shown form", () => {
     properties: { to: { type: "string" }, items: { type: "array", items: { type: "object" } } },
   };
 
-  it("has its keys in the order of the schema, the others by name", () => {
+  it("contains its keys in the order of the schema, and the others by name", () => {
     const { input, truncated } = shownInput(
       { z: 1, items: [{ b: 1, a: 2 }], c: 2, to: "x" },
       schema,
@@ -17,7 +17,7 @@ describe("an input in its shown form", () => {
     expect(shownInput({ b: 1, a: 2 }, undefined).text).to.match(/a[^b]*2[^]*b/);
   });
 
-  it("is called shortened where JSON does not hold all of it", () => {
+  it("is marked as shortened if JSON does not represent all of it", () => {
     const cycle: Record<string, unknown> = {};
     cycle["self"] = cycle;
     for (const value of [cycle, { n: 1n }, { f: () => 1 }, [Symbol("s")], { m: new Map([[1, 2]]) }])

@@ -10,7 +10,7 @@ describe("the text of a body", () => {
     expect(decodeText(Uint8Array.of(0xff, 0xfe, 0xe4, 0), "text/plain")).to.equal("ä");
   });
 
-  it("is not taken for marked by a part of a mark", () => {
+  it("ignores a part of a mark", () => {
     const latin = "text/plain; charset=latin1";
     expect(decodeText(Uint8Array.of(0xef, 0xbb), latin)).to.equal("ï»");
     expect(decodeText(Uint8Array.of(0xef, 0x61), latin)).to.equal("ïa");

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { ValidationError } from "../../../../src/contracts/errors.js";
 import { AllowList, HostList, portOf } from "../../../../src/plugins/shared/fetch/host-rules.js";
 
-describe("targets that are allowed", () => {
+describe("allowed targets", () => {
   it("are hosts with or without a port", () => {
     const hosts = new HostList("hosts", ["a.test", "*.b.test", "c.test:8080", "::1"]);
     expect(hosts.has("a.test", 1)).to.equal(true);

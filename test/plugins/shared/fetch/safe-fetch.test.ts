@@ -143,7 +143,7 @@ describe("safeFetch", () => {
       expect(site.connections).to.equal(before);
     });
 
-    it("refuses names that resolve to it", async () => {
+    it("refuses names that resolve to this machine", async () => {
       const fetchPage = safeFetch({ ports: [site.port], lookup: () => ["127.0.0.1"] });
       const error = await rejectionOf(
         AccessDeniedError,
@@ -154,7 +154,7 @@ describe("safeFetch", () => {
   });
 
   describe("allow", () => {
-    it("opens hosts with their port, and no other port", async () => {
+    it("permits hosts with their port, and no other port", async () => {
       expect((await trusting()(site.url("/"))).text()).to.equal("hello");
       await rejectionOf(
         AccessDeniedError,
@@ -170,7 +170,7 @@ describe("safeFetch", () => {
       ).to.equal(200);
     });
 
-    it("opens networks, by number and by name", async () => {
+    it("permits networks, by number and by name", async () => {
       const fetchPage = safeFetch({
         allow: { addresses: ["127.0.0.0/8"] },
         ports: [site.port],
@@ -184,7 +184,7 @@ describe("safeFetch", () => {
       );
     });
 
-    it("opens the names below a name", async () => {
+    it("permits the subdomains of a name", async () => {
       const lookup = (): readonly string[] => ["127.0.0.1"];
       const fetchPage = safeFetch({
         allow: { hosts: ["*.corp.example"] },
@@ -196,7 +196,7 @@ describe("safeFetch", () => {
         await rejectionOf(AccessDeniedError, fetchPage(`http://${host}:${site.port}/`));
     });
 
-    it("opens nothing outside onlyHosts or that denyHosts names", async () => {
+    it("permits nothing outside onlyHosts or within denyHosts", async () => {
       await rejectionOf(AccessDeniedError, trusting({ onlyHosts: ["example.com"] })(site.url("/")));
       await rejectionOf(AccessDeniedError, trusting({ denyHosts: ["127.0.0.1"] })(site.url("/")));
       expect(
@@ -207,7 +207,7 @@ describe("safeFetch", () => {
   });
 
   describe("names", () => {
-    it("are resolved by the system, and any of their addresses will do", async () => {
+    it("are resolved by the system, and any of their addresses is sufficient", async () => {
       expect(
         (
           await safeFetch({ allow: { hosts: [`localhost:${site.port}`] } })(
@@ -268,7 +268,7 @@ describe("safeFetch", () => {
       }
     });
 
-    it("are looked up within the time and the caller's signal", async () => {
+    it("are resolved within the time limit and the caller's signal", async () => {
       const never = (): Promise<readonly string[]> => new Promise(() => undefined);
       expect(
         (
@@ -304,7 +304,7 @@ describe("safeFetch", () => {
       });
     }
 
-    it("are followed, five at most, or as many as maxRedirects", async () => {
+    it("are followed up to maxRedirects, five by default", async () => {
       expect((await trusting()(site.url("/chain?n=4"))).text()).to.equal("hello");
       expect(await failure("/chain?n=5")).to.equal("redirect");
       expect(await failure("/loop")).to.equal("redirect");
@@ -345,7 +345,7 @@ describe("safeFetch", () => {
       });
     }
 
-    it("leave a PUT a PUT after 302, and make it a GET after 303", async () => {
+    it("keep a PUT after 302, and change it to a GET after 303", async () => {
       expect(
         (await trusting()(site.url("/r302"), { method: "PUT", body: "data" })).text(),
       ).to.equal("PUT data");
@@ -375,7 +375,7 @@ describe("safeFetch", () => {
       expect(other.requests[0]?.headers.accept).to.equal("text/html");
     });
 
-    it("keep them within an origin", async () => {
+    it("keep credentials within an origin", async () => {
       await trusting()(site.url("/r302"), { headers: { authorization: "Bearer secret" } });
       expect(site.requests[1]?.headers.authorization).to.equal("Bearer secret");
     });
@@ -430,7 +430,7 @@ describe("safeFetch", () => {
     }
 
     for (const path of ["/bomb", "/br-bomb", "/deflate-bomb"]) {
-      it(`do not unfold without end: ${path}`, async () => {
+      it(`do not expand without limit: ${path}`, async () => {
         expect(await failure(path)).to.equal("bad_response");
         expect(await failure(path, { overflow: "cut", maxBytes: 200_000_000 })).to.equal(
           "bad_response",
@@ -443,7 +443,7 @@ describe("safeFetch", () => {
     }
 
     for (const path of ["/big", "/big-chunked", "/endless"]) {
-      it(`are refused when they are too large, or cut: ${path}`, async () => {
+      it(`are refused when they are too large, or truncated: ${path}`, async () => {
         expect(await failure(path, { maxBytes: 50_000 })).to.equal("too_large");
         const cut = await trusting({ maxBytes: 50_000, overflow: "cut" })(site.url(path));
         expect([cut.bytes.byteLength, cut.truncated]).to.deep.equal([50_000, true]);
@@ -478,7 +478,7 @@ describe("safeFetch", () => {
     }
 
     for (const path of ["/short", "/reset"])
-      it(`that break off are failures: ${path}`, async () =>
+      it(`are failures when they are incomplete: ${path}`, async () =>
         expect(await failure(path)).to.equal("connection"));
 
     it("are absent after HEAD and 204", async () => {
@@ -525,7 +525,7 @@ describe("safeFetch", () => {
       );
     });
 
-    it("do not matter for errors, which are answers too", async () => {
+    it("do not apply to errors, which are also answers", async () => {
       const response = await trusting({ contentTypes: ["text/*"] })(site.url("/error"));
       expect([response.status, response.ok, response.text()]).to.deep.equal([500, false, "broken"]);
     });
@@ -563,7 +563,7 @@ describe("safeFetch", () => {
       expect((await rejectionOf(FetchError, fetchAny(url))).reason).to.equal("connection");
   });
 
-  it("does not begin after its signal", async () => {
+  it("does not begin after its signal was aborted", async () => {
     const reason = new Error("too late");
     expect(
       await rejection(trusting()(site.url("/"), { signal: AbortSignal.abort(reason) })),
@@ -571,7 +571,7 @@ describe("safeFetch", () => {
     expect(site.requests).to.have.length(0);
   });
 
-  it("leaves no connection behind", async () => {
+  it("leaves no open connection", async () => {
     for (const path of ["/", "/away", "/stalls", "/endless", "/bomb"])
       await trusting({ timeoutMs: 200, maxBytes: 10_000 })(site.url(path)).catch(() => undefined);
     const sockets = (): number =>
@@ -638,7 +638,7 @@ describe("safeFetch", () => {
       }
     });
 
-    it("is sent: headers, a default agent, no more", async () => {
+    it("apply to the request: headers and a default agent only", async () => {
       await trusting({ headers: { "X-Team": "a" } })(site.url("/echo"), {
         method: "post",
         headers: { "x-team": "b" },

@@ -32,8 +32,8 @@ function incoming(fields: object): IncomingMessage {
   return whole as unknown as IncomingMessage; // only these fields are read
 }
 
-describe("a request as fetch handlers take it", () => {
-  it("has the whole address that was requested", () => {
+describe("a request for fetch handlers", () => {
+  it("has the complete requested URL", () => {
     const host = { host: "board.example:8080" };
     for (const [fields, address] of [
       [{ url: "/a?b=1", headers: host }, "http://board.example:8080/a?b=1"],
@@ -53,7 +53,7 @@ describe("a request as fetch handlers take it", () => {
     expect(() => webRequest(incoming({ url: "http://[" }))).to.throw(TypeError);
   });
 
-  it("has the headers, each value of those that came several times, and the address of the client", () => {
+  it("has the headers, each value of repeated headers, and the address of the client", () => {
     const headers = { accept: "text/html", "set-cookie": ["a=1", "b=2"], missing: undefined };
     const socket = { remoteAddress: "127.0.0.9" };
     const request = webRequest(incoming({ headers, socket, method: undefined }));
@@ -65,12 +65,12 @@ describe("a request as fetch handlers take it", () => {
     expect(peerOf(new Request("http://localhost"))).to.equal(undefined);
   });
 
-  it("has the body that was given", async () => {
+  it("has the given body", async () => {
     const request = webRequest(incoming({ method: "POST" }), undefined, "text");
     expect(await request.text()).to.equal("text");
   });
 
-  it("is aborted when the client is gone, and not when the answer is sent", async () => {
+  it("is aborted when the client disconnects, and not when the answer is sent", async () => {
     const ended: boolean[] = [];
     let heard = (): void => undefined;
     const signals = new Promise<void>((resolve) => (heard = resolve));
@@ -118,7 +118,7 @@ describe("the text of a body", () => {
     });
   }
 
-  it("is read whole, up to its limit", async () => {
+  it("is read completely, up to its limit", async () => {
     expect(await read(["One ", "dé", "ux"], { maxBytes: 9 })).to.equal("One déux");
     expect(await read([], { maxBytes: 0 })).to.equal("");
   });
@@ -173,7 +173,7 @@ describe("an answer that is sent", () => {
     });
   });
 
-  it("ends with its client, and its body is cancelled", async () => {
+  it("ends when its client disconnects, and its body is cancelled", async () => {
     let cancelled = (): void => undefined;
     const isCancelled = new Promise<void>((resolve) => (cancelled = resolve));
     const handler: Handler = (_request, response) => {
@@ -193,7 +193,7 @@ describe("an answer that is sent", () => {
     });
   });
 
-  it("is not begun for a client that is gone already", async () => {
+  it("is not begun after its client has disconnected", async () => {
     let cancelled = false;
     let done = (): void => undefined;
     const over = new Promise<void>((resolve) => (done = resolve));

@@ -148,7 +148,7 @@ describe("routes of plugins", () => {
     expect(errors).to.deep.equal([]);
   });
 
-  it("receive bodies up to the limit, and the error of a body that breaks off, which is hidden from the client", async () => {
+  it("receive bodies up to the limit, and the error of an incomplete body, which is hidden from the client", async () => {
     await serve([
       route("public", { method: "POST", handle: async (r) => new Response(await r.text()) }),
       route("viewer", {
@@ -167,7 +167,7 @@ describe("routes of plugins", () => {
     expect(errors.map(({ message }) => message)).to.deep.equal(["secret reason"]);
   });
 
-  it("are closed to everybody when who asks can't be found out", async () => {
+  it("are closed if authentication fails", async () => {
     await serve([route("viewer")]);
     expect((await ask("/viewer", { by: "broken" })).status).to.equal(401);
     expect(errors.map(({ message }) => message)).to.deep.equal(["the directory is away"]);
@@ -194,7 +194,7 @@ describe("routes of plugins", () => {
     expect(errors).to.have.length(found.length);
   });
 
-  it("answer what is no request, without a report of it, which would fill logs", async () => {
+  it("answer invalid requests without a report, which would fill logs", async () => {
     await serve([route("public")]);
     expect(await sentText("nonsense\r\n\r\n")).to.match(/^HTTP\/1\.1 400 /);
     const long = `GET /public HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${"x".repeat(20_000)}\r\n\r\n`;

@@ -18,7 +18,7 @@ describe("Thread", () => {
   const thread = new Thread(PROGRAM, { unit: " calls" });
   afterEach(() => thread.close());
 
-  it("begins with the first call, and remembers from call to call", async () => {
+  it("begins with the first call, and keeps its state between calls", async () => {
     expect(thread.alive).to.equal(false);
     expect(await Promise.all([thread.call("count", 1), thread.call("count", 10)])).to.deep.equal([
       "1 calls",
@@ -27,7 +27,7 @@ describe("Thread", () => {
     expect(thread.alive).to.equal(true);
   });
 
-  it("passes on message and code of an error, and of a missing function", async () => {
+  it("passes on message and code of an error, also for a missing function", async () => {
     const error = await rejectionOf(ThreadError, thread.call("fail"));
     expect([error.message, error.code]).to.deep.equal(["no", "E1"]);
     await rejectionOf(ThreadError, thread.call("missing"));
@@ -42,7 +42,7 @@ describe("Thread", () => {
     ["die", /exit code 3/],
     ["crash", /crashed/],
   ] as const) {
-    it(`fails all that waits when it dies (${method}), and starts again with the next call`, async () => {
+    it(`fails all waiting calls when it dies (${method}), and starts again with the next call`, async () => {
       await thread.call("count", 5);
       const waiting = rejectionOf(ThreadError, thread.call("wait"));
       expect((await rejectionOf(ThreadError, thread.call(method))).message).to.match(message);

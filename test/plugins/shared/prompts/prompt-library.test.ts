@@ -39,7 +39,7 @@ describe("PromptLibrary", () => {
       .and.not.equal(library.textsOf([...list], fakeRun));
   });
 
-  it("calls a template that is a function with the values and the run", () => {
+  it("calls a template function with the values and the run", () => {
     const library = new PromptLibrary(DEFAULTS);
     const list = [
       {
@@ -53,7 +53,7 @@ describe("PromptLibrary", () => {
     expect(texts.render("greeting", { name: "Ada" })).to.equal("{name} is Ada");
   });
 
-  it("refuses a function that gives no text, or throws, and names the template", () => {
+  it("refuses a function that returns no text, or throws, and names the template", () => {
     const library = new PromptLibrary(DEFAULTS);
     const broken = (): string => {
       throw new Error("boom");
@@ -77,7 +77,7 @@ describe("PromptLibrary", () => {
     expect(texts.render("sample", { name: "Ada" })).to.equal('{name} {unknown} {a-b} {"x":Ada}');
   });
 
-  it("never looks into values with any content", () => {
+  it("does not process placeholders within values", () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (name, other) => {
         const texts = new PromptLibrary({ sample: "<{name}|{other}|{name}>" }).textsOf([], fakeRun);

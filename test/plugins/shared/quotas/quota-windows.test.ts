@@ -59,7 +59,7 @@ describe("the windows of quotas", () => {
     }
   });
 
-  it("are opened again after a failure of the store", async () => {
+  it("are counted again after a failure of the store", async () => {
     let isAway = true;
     const local = new LocalBudgetAccounts();
     const accounts: BudgetAccounts = {

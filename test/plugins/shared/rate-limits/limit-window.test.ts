@@ -12,7 +12,7 @@ function start(window: LimitWindow, now: number, tokens = 0): void {
 }
 
 describe("a window", () => {
-  it("opens when the first of its starts is a period and a margin old", () => {
+  it("opens when its first start is older than a period and a margin", () => {
     const window = new LimitWindow(RateLimit.of(3, 1_000));
     for (const at of [100, 200, 300]) {
       expect(window.openAt(at)).to.equal(at);
@@ -22,7 +22,7 @@ describe("a window", () => {
     expect(window.openAt(1_120)).to.equal(1_120);
   });
 
-  it("never has more starts in any period than it allows, whenever calls come and however long they take to begin", () => {
+  it("never has more starts in any period than it allows, for any arrivals and delays of calls", () => {
     const gaps = fc.array(
       fc.record({
         pause: fc.double({ min: 0, max: 900, noNaN: true }),
@@ -52,7 +52,7 @@ describe("a window", () => {
     );
   });
 
-  it("keeps the place of a call that has its turn until it begins, and has it again when it never does", () => {
+  it("keeps the place of a granted call until it begins, and frees it if the call never begins", () => {
     const window = new LimitWindow(RateLimit.of(1, 1_000));
     window.hold(0);
     expect([window.openAt(5_000), window.openAtBest(5_000)]).to.deep.equal([

@@ -73,7 +73,7 @@ describe("the messages of a thread for a page", () => {
     expect(shown({ isError: true, view })).to.include({ state: "output-error" });
   });
 
-  it("leave out the result of a call that was not made", () => {
+  it("omit the result of a call that was not made", () => {
     expect(partsOf(messages({ role: "tool", toolCallId: "x", content: "found" }))).to.deep.equal(
       [],
     );
@@ -103,7 +103,7 @@ describe("the messages of a thread for a page", () => {
     ).to.have.length(2);
   });
 
-  it("show the files of a user with the media type that is known", () => {
+  it("show the files of a user with the known media type", () => {
     const data = Buffer.from("%PDF-1.7").toString("base64");
     const parts = userParts([
       { type: "text", text: "Read" },
@@ -147,7 +147,7 @@ describe("a message of a page", () => {
     expect(() => fromUIMessage(of({}, {}), { maxParts: 1 })).to.throw("at most 1 parts, got: 2");
   });
 
-  it("yields its texts and files, without a blank text next to them", () => {
+  it("contains its texts and files, without a blank text next to them", () => {
     const url = "data:text/plain;base64,aGk=";
     const blank = { type: "text", text: " " };
     const content = fromUIMessage(

@@ -43,7 +43,7 @@ describe("signatures of webhooks", () => {
     });
   });
 
-  it("hold for their body, their time and their secret only", () => {
+  it("are valid for their body, their time and their secret only", () => {
     expect(problem({})).to.equal(undefined);
     expect(problem({ body: `${BODY} ` })).to.equal("WRONG_SIGNATURE");
     expect(problem({ secrets: ["another secret of the tests"] })).to.equal("WRONG_SIGNATURE");
@@ -51,11 +51,11 @@ describe("signatures of webhooks", () => {
     expect(problem({ headers: later })).to.equal("WRONG_SIGNATURE");
   });
 
-  it("may be made with any of several secrets, in the time of a change", () => {
+  it("may be created with any of several secrets, during a change of secrets", () => {
     expect(problem({ secrets: ["another secret of the tests", SECRET] })).to.equal(undefined);
   });
 
-  it("hold for five minutes, in both directions", () => {
+  it("are valid for five minutes, in both directions", () => {
     const at = (ms: number): Date => new Date(Number(SECONDS) * 1_000 + ms);
     expect(problem({ at: at(300_000) })).to.equal(undefined);
     expect(problem({ at: at(-300_000) })).to.equal(undefined);
@@ -79,7 +79,7 @@ describe("signatures of webhooks", () => {
     expect(problem({ headers: new Headers() })).to.equal("UNSIGNED");
   });
 
-  it("need a secret of at least 16 characters, which errors do not show", () => {
+  it("require a secret of at least 16 characters, which errors do not show", () => {
     expect(() => requireWebhookSecret("webhook() secret", "sixteen letters!")).not.to.throw();
     for (const secret of ["fifteen letters", 7, undefined])
       expect(() => requireWebhookSecret("webhook() secret", secret))
@@ -95,7 +95,7 @@ describe("checkWebhookOptions", () => {
     return () => checkWebhookOptions("start() webhooks", whole);
   };
 
-  it("accepts what is right and names what is wrong", () => {
+  it("accepts valid options and names the problem of invalid ones", () => {
     check({ allow: { addresses: ["10.0.0.0/8"] }, timeoutMs: 5, maxAttempts: 1 })();
     expect(check({ secret: "short" })).to.throw(/secret/);
     expect(check({ hosts: [] })).to.throw(/webhooks hosts must name the hosts/);
@@ -166,7 +166,7 @@ describe("WebhookSender", () => {
     expect(webhookProblem(headers, BODY, { secrets: [SECRET], at })).to.equal(undefined);
   });
 
-  it("repeats an attempt while the receiver is not able to answer, signed again", async () => {
+  it("repeats an attempt with a new signature while the receiver is unavailable", async () => {
     statuses = [500, 503, 429, 200];
     const outcome = await timed(sender().send(message(), never));
     expect(outcome).to.deep.equal({ isDelivered: true, attempts: 4 });
@@ -196,7 +196,7 @@ describe("WebhookSender", () => {
     });
   });
 
-  it("does not repeat a delivery that would fail again", async () => {
+  it("does not repeat a delivery after a permanent failure", async () => {
     statuses = [400];
     const outcomes = [
       await sender().send(message(), never),
@@ -210,7 +210,7 @@ describe("WebhookSender", () => {
     expect(site.requests.map(({ url }) => url)).to.deep.equal(["/hook", "/elsewhere"]);
   });
 
-  it("connects to hosts of its list only, and to private addresses only where they are allowed", async () => {
+  it("connects to hosts of its list only, and to private addresses only if they are allowed", async () => {
     const others = [sender({ hosts: ["hooks.example.com"] }), sender({ allow: {} })];
     for (const other of others) {
       const outcome = await other.send(message(), never);
@@ -227,7 +227,7 @@ describe("WebhookSender", () => {
     expect(outcome).to.include({ isDelivered: false, attempts: 1 });
   });
 
-  it("ends an attempt at the abort", async () => {
+  it("ends an attempt when it is aborted", async () => {
     const ends = new AbortController();
     const sending = sender({ timeoutMs: 600_000 }).send(message("/slow"), ends.signal);
     await until(() => site.requests.length === 1);
@@ -240,7 +240,7 @@ describe("WebhookSender", () => {
     });
   });
 
-  it("accepts an answer of any length, of which it reads the beginning", async () => {
+  it("accepts an answer of any length, and reads only its beginning", async () => {
     expect(await sender().send(message("/large"), never)).to.include({ isDelivered: true });
   });
 

@@ -167,7 +167,7 @@ describe("calculatorTool", () => {
     );
   });
 
-  it("returns a text that is read as the same number", async () => {
+  it("returns a text that can be read as the same number", async () => {
     await fc.assert(
       fc.asyncProperty(fc.tuple(fc.nat(), fc.integer({ min: 1 })), async ([a, b]) => {
         expect(Number((await calculate(`${a} / ${b}`)).output)).to.equal(a / b);

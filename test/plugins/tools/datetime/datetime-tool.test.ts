@@ -250,7 +250,7 @@ describe("dateTimeTool", () => {
     expect(output.raw).to.equal("1999-12-31");
   });
 
-  it("needs a clock for the present only", async () => {
+  it("requires a clock for the present only", async () => {
     const alone = {} as ToolContext; // as in a call by hand
     expect(
       ToolResult.isInstance(await dateTimeTool().execute("weekday 2024-01-31", alone)),

@@ -109,7 +109,7 @@ describe("file_read", () => {
     });
   }
 
-  it("refuses what is no UTF-8", async () => {
+  it("refuses invalid UTF-8", async () => {
     writeFileSync(join(s.inside, "latin"), Uint8Array.of(0x47, 0x72, 0xfc, 0xdf, 0x65));
     expect(await read({ path: "latin" })).to.match(/^Error: Failed to read file: /);
   });
@@ -131,7 +131,7 @@ describe("file_read", () => {
     );
   });
 
-  it("cuts a line that alone is too long, between two characters", async () => {
+  it("divides a line that is too long, between two characters", async () => {
     putFiles(s.inside, { wide: `${"ä".repeat(50)}\nnext\n` });
     const text = await read({ path: "wide" }, 11);
     expect(text).to.equal(
@@ -164,12 +164,12 @@ describe("file_read", () => {
     );
   });
 
-  it("finds lines far inside a file without holding it", async () => {
+  it("reads lines at the end of a large file without loading the file", async () => {
     putFiles(s.inside, { big: `${"x".repeat(99)}\n`.repeat(50_000) + "the last\n" });
     expect(await read({ path: "big", offset: 50_001 })).to.equal("the last\n");
   });
 
-  it("reads a sparse file like any other", async () => {
+  it("reads a sparse file like any other file", async () => {
     const file = openSync(join(s.inside, "sparse"), "w");
     ftruncateSync(file, 2 ** 40);
     closeSync(file);

@@ -33,7 +33,7 @@ describe("file_write", () => {
     s = newSandbox();
   });
 
-  it("writes a file and the folders on the way, and reports it", async () => {
+  it("writes a file and its missing folders, and reports it", async () => {
     const { text, result } = await call(fileWriteTool({ baseDir: s.inside }), {
       path: "a/b/c.txt",
       content: "Grüße 🙂",
@@ -53,7 +53,7 @@ describe("file_write", () => {
     "to-git/config",
     "sub/../.git/config",
   ]) {
-    it(`writes nothing that git would run: ${path}`, async () => {
+    it(`writes nothing that git would execute: ${path}`, async () => {
       putFiles(s.inside, { ".git/HEAD": "", "sub/x": "" });
       symlinkSync(".git", join(s.inside, "to-git"));
       const { text } = await call(fileWriteTool({ baseDir: s.inside }), { path, content: "x" });
@@ -62,7 +62,7 @@ describe("file_write", () => {
     });
   }
 
-  it("writes next to it, and in a nested folder", async () => {
+  it("writes in the same folder, and in a nested folder", async () => {
     putFiles(s.inside, { ".git/x": "" });
     for (const path of [".gitignore", ".github/workflows/a.yml", "a.git/x"])
       expect(
@@ -138,7 +138,7 @@ describe("file_write", () => {
     expect(readdirSync(s.inside)).to.deep.equal([]);
   });
 
-  it("asks for approval with the option, showing the start and the end of the content", () => {
+  it("requests approval with the option, showing the start and the end of the content", () => {
     expect(fileWriteTool({ baseDir: s.inside })).to.include({
       requireApproval: false,
       effect: "write",

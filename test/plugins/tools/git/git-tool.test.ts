@@ -107,7 +107,7 @@ toolContract("gitTool", {
 });
 
 describe("gitTool", () => {
-  it("does a day's work", async () => {
+  it("completes the usual work of a day", async () => {
     write("b.txt", "two\n");
     expect(await succeed({ command: "status", args: ["-s"] })).to.equal("?? b.txt");
     expect(await succeed({ command: "add", paths: ["b.txt"] })).to.equal(
@@ -152,7 +152,7 @@ describe("gitTool", () => {
     expect(existsSync(join(dir, "junk"))).to.equal(false);
   });
 
-  it("talks to a remote by its name, by the protocols that are allowed", async () => {
+  it("accesses a remote by its name, with the allowed protocols", async () => {
     const remote = join(parent, "remote.git");
     git("init", "-q", "--bare", remote);
     git("remote", "add", "origin", remote);
@@ -207,7 +207,7 @@ describe("gitTool", () => {
     );
   });
 
-  it("hides names and passwords of addresses in git's errors", async () => {
+  it("hides user names and passwords of URLs in git's errors", async () => {
     const fake = join(parent, "bin");
     mkdirSync(fake);
     writeFileSync(
@@ -224,7 +224,7 @@ describe("gitTool", () => {
     expect(message).to.equal("fatal: https://***@example.test/x");
   });
 
-  it("fails the task where git or its sandbox is missing", async () => {
+  it("fails the task if git or its sandbox is missing", async () => {
     await rejectionOf(
       ToolConfigurationError,
       call({ command: "status" }, newTool({ env: { PATH: "/nowhere" } })),
@@ -235,7 +235,7 @@ describe("gitTool", () => {
     );
   });
 
-  it("inherits no variables but those allowed", async () => {
+  it("inherits only allowed variables", async () => {
     setEnvironment({ GIT_DIR: "/nowhere" });
     expect(await succeed({ command: "status", args: ["-s"] })).to.equal(
       "git status completed successfully",
@@ -328,7 +328,7 @@ describe("gitTool", () => {
       });
     }
 
-    it("paths that no jail would take", async () => {
+    it("paths that no jail would accept", async () => {
       symlinkSync(join(parent, "missing"), join(dir, "nowhere"));
       const denied: readonly (readonly [string, string])[] = [
         ["..\\outside.txt", "path is outside the workspace directory"],
@@ -342,7 +342,7 @@ describe("gitTool", () => {
         expect(await fail({ command: "add", paths: [path] })).to.equal(`Access denied: ${problem}`);
     });
 
-    it("names the commands there are", async () => {
+    it("unknown commands, naming the known commands", async () => {
       const all =
         "add, branch, checkout, clean, commit, diff, fetch, log, merge, pull, push, rebase, reset, show, stash, status, tag";
       expect(await fail({ command: "daemon" })).to.equal(
@@ -354,7 +354,7 @@ describe("gitTool", () => {
     });
   });
 
-  describe("runs nothing that the repository names", () => {
+  describe("executes nothing that the repository names", () => {
     const pwned = (): boolean => existsSync(join(parent, "pwned"));
     const payload = (): string => `touch ${join(parent, "pwned")}`;
 
@@ -436,7 +436,7 @@ describe("gitTool", () => {
       expect(await fail({ command: "status" })).to.contain("filter.evil.smudge");
     });
 
-    it("nor what a file names that is included once another branch is checked out", async () => {
+    it("nor what a file names that is included after another branch is checked out", async () => {
       git("checkout", "-q", "-b", "other");
       write(".gitattributes", "*.txt filter=evil\n");
       git("add", ".");
@@ -465,7 +465,7 @@ describe("gitTool", () => {
       );
     });
 
-    it("nor by fetching, in a partial clone, what it has not got", async () => {
+    it("nor by fetching missing objects in a partial clone", async () => {
       const blob = git("rev-parse", "HEAD:a.txt").trim();
       rmSync(join(dir, ".git/objects", blob.slice(0, 2)), { recursive: true });
       const settings = {
@@ -485,7 +485,7 @@ describe("gitTool", () => {
       expect(pwned()).to.equal(false);
     });
 
-    it("nor what a submodule names, however deep", async () => {
+    it("nor what a submodule names, at any depth", async () => {
       for (const folder of ["sub", "sub/inner"]) {
         const inner = join(dir, folder);
         cpSync(join(model, "work"), inner, { recursive: true });
@@ -552,7 +552,7 @@ describe("gitTool", () => {
       );
     });
 
-    it("when .git is replaced by a file or a link that leads elsewhere", async () => {
+    it("when .git is replaced by a file or a link to another place", async () => {
       const other = join(parent, "other");
       const tool = newTool();
       renameSync(join(dir, ".git"), other);
@@ -564,14 +564,14 @@ describe("gitTool", () => {
       expect(await fail({ command: "log" }, tool)).to.contain("Not a git repository");
     });
 
-    it("and does not use one further up", async () => {
+    it("and does not use a repository in a parent folder", async () => {
       mkdirSync(join(dir, "sub"));
       expect(await fail({ command: "log" }, newTool({ baseDir: join(dir, "sub") }))).to.contain(
         "Not a git repository",
       );
     });
 
-    it("also in a linked working tree, or where its folder is reached by a link", async () => {
+    it("also in a linked working tree, or if its folder is reached by a link", async () => {
       git("worktree", "add", "-q", "-b", "linked", join(parent, "linked"));
       expect(
         await succeed(
@@ -640,10 +640,10 @@ describe("gitTool", () => {
       { command: "pull", args: ["--rebase"] },
     ];
     for (const input of looking)
-      it(`is not needed to look: ${JSON.stringify(input)}`, () =>
+      it(`is not required for reading: ${JSON.stringify(input)}`, () =>
         expect(newTool().needsApproval?.(input)).to.equal(false));
     for (const input of changing) {
-      it(`is needed to change something: ${JSON.stringify(input)}`, () => {
+      it(`is required for changes: ${JSON.stringify(input)}`, () => {
         expect(newTool().needsApproval?.(input)).to.equal(true);
         expect(newTool({ requireApproval: false }).needsApproval?.(input)).to.equal(false);
       });
@@ -654,7 +654,7 @@ describe("gitTool", () => {
       expect(newTool({ allow: ["log"] }).needsApproval?.({ command: "push" })).to.equal(false);
     });
 
-    it("shows the whole command, with odd arguments in quotes", () => {
+    it("shows the complete command, with unusual arguments in quotes", () => {
       const show = (input: GitRequest): string | undefined =>
         newTool().approvalDescription?.(input);
       expect(show({ command: "reset", args: ["--hard", "HEAD~1"] })).to.equal(

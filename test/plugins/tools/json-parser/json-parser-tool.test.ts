@@ -117,7 +117,7 @@ describe("jsonParserTool", () => {
     });
   }
 
-  it("keeps the value itself for listeners", async () => {
+  it("keeps the value for listeners", async () => {
     expect((await parse("items[0]", ORDER)).structured).to.deep.equal({
       price: 5,
       "unit.price": "a",
@@ -140,7 +140,7 @@ describe("jsonParserTool", () => {
     );
   });
 
-  it("reaches every key by a quoted path", async () => {
+  it("reaches every key with a quoted path", async () => {
     const key = fc
       .oneof(fc.string(), fc.constantFrom("a.b", "[0]", '"', "\\", "'", "$", "", "n1"))
       .filter((k) => !["__proto__", "constructor", "prototype"].includes(k));

@@ -107,8 +107,8 @@ async function called(
 }
 
 describe("ToolPipeline", () => {
-  describe("when it is made", () => {
-    it("names and describes itself after its steps", () => {
+  describe("when it is created", () => {
+    it("has a name and a description derived from its steps", () => {
       const pipeline = ToolPipeline.of(trim, upper, trim);
       expect(pipeline.name).to.equal("trim_then_upper_then_trim");
       expect(pipeline.description).to.equal("Pipeline: trim -> upper -> trim");
@@ -236,7 +236,7 @@ describe("ToolPipeline", () => {
       });
     }
 
-    it("refuses a name that has become too long, and names how to give another", () => {
+    it("refuses a derived name that is too long, and names the option for another name", () => {
       const long = [1, 2, 3, 4, 5, 6, 7, 8].map((n) => step(`number_${n}`, String));
       const error: unknown = (() => {
         try {
@@ -297,7 +297,7 @@ describe("ToolPipeline", () => {
       );
     });
 
-    it("is as careful as the most careful of its steps", () => {
+    it("has the strictest properties of its steps", () => {
       const alone = tool({
         name: "alone",
         description: "d",
@@ -327,8 +327,8 @@ describe("ToolPipeline", () => {
     });
   });
 
-  describe("when it runs", () => {
-    it("passes the output of each step to the next, and returns the last one", async () => {
+  describe("during its execution", () => {
+    it("passes the output of each step to the next, and returns the last output", async () => {
       expect(await run(ToolPipeline.of(trim, upper), "  hi ")).to.deep.equal(success("HI"));
       expect(
         await run(
@@ -368,14 +368,14 @@ describe("ToolPipeline", () => {
       expect(await run(ToolPipeline.of(city, town), { city: "Oslo" })).to.deep.equal(success("4")); // its output is the JSON that the next one takes
     });
 
-    it("writes an object as JSON for a step that takes a text", async () => {
+    it("writes an object as JSON for a step that accepts a text", async () => {
       const pipeline = new ToolPipeline(
         options({ steps: [{ tool: trim, adapter: () => ({ a: [1] }) }, { tool: upper }] }),
       );
       expect(await run(pipeline, "x")).to.deep.equal(success('{"A":[1]}'));
     });
 
-    it("accepts the JSON of the first step's arguments as a text, too", async () => {
+    it("accepts the JSON of the first step's arguments as a text", async () => {
       expect(
         await run(
           ToolPipeline.of(jsonParserTool(), calculatorTool()),
@@ -399,7 +399,7 @@ describe("ToolPipeline", () => {
       expect(reached).to.deep.equal([]);
     });
 
-    it("continues with the message of a failure by the option, past the adapter", async () => {
+    it("continues with the message of a failure by the option, without the adapter", async () => {
       const adapted: string[] = [];
       const adapter = (result: ToolResult): string => (adapted.push(result.output), "adapted");
       const goOn = (...tools: readonly AnyTool[]): ToolPipeline =>
@@ -461,7 +461,7 @@ describe("ToolPipeline", () => {
       }
     });
 
-    it("works without any run at all, with the steps' own checks", async () => {
+    it("works without a run, with the steps' own checks", async () => {
       const alone = null as never as ToolContext; // plain JavaScript
       expect(await run(ToolPipeline.of(trim, upper), " a", alone)).to.deep.equal(success("A"));
       expect(
@@ -519,7 +519,7 @@ describe("ToolPipeline", () => {
       );
     });
 
-    it("passes each step by the hooks, under its own name and id", async () => {
+    it("passes each step through the hooks, under its own name and id", async () => {
       const ids: string[] = [];
       const guard = definePlugin({
         name: "guard",
@@ -538,7 +538,7 @@ describe("ToolPipeline", () => {
       expect(ids).to.deep.equal(["p c", "trim c.1", "upper c.2"]);
     });
 
-    it("fails the task when a hook breaks or a step is wrongly configured", async () => {
+    it("fails the task when a hook breaks or a step has an invalid configuration", async () => {
       const broken = definePlugin({
         name: "broken",
         apply: ({ hooks }) =>
@@ -565,7 +565,7 @@ describe("ToolPipeline", () => {
       );
     });
 
-    it("has the step at work stopped by its own time limit, and starts no other", async () => {
+    it("stops the current step at its own time limit, and starts no other", async () => {
       const seen: string[] = [];
       const waiting = (timeoutMs: number | undefined): AnyTool =>
         tool({
@@ -662,7 +662,7 @@ describe("ToolPipeline", () => {
       expect(error).to.be.instanceOf(RunCancelledError);
     });
 
-    it("does a task as its handler", async () => {
+    it("executes a task as its handler", async () => {
       const sum = new Task({ description: "6 * 7", handler: ToolPipeline.of(calculatorTool()) });
       await using ensemble = new Ensemble({ tasks: [sum] });
       expect((await ensemble.run()).raw).to.equal("42");

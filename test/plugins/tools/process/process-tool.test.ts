@@ -144,7 +144,7 @@ describe("processTool", () => {
     );
   });
 
-  it("cuts the output at the limit and reports it", async () => {
+  it("cuts the output at the limit and reports this", async () => {
     expect((await call({ command: printing("123456"), maxOutputBytes: 4 })).output).to.equal(
       "1234\n[output truncated at 4 bytes]",
     );
@@ -153,7 +153,7 @@ describe("processTool", () => {
     ).to.equal("1234\n[output truncated at 4 bytes]");
   });
 
-  it("ends the program and all it started at the time limit", async () => {
+  it("ends the program and all its processes at the time limit", async () => {
     const dir = temporaryFolder();
     const result = await call({
       command: shell("sleep 60 & echo $! > a.pid; wait"),
@@ -164,7 +164,7 @@ describe("processTool", () => {
     for (const pid of await writtenPids(dir)) expect(await isRunning(pid)).to.equal(false);
   });
 
-  it("ends it with the signal of the call, for any grace period", async () => {
+  it("ends the program at the signal of the call, for any grace period", async () => {
     const dir = temporaryFolder();
     const controller = new AbortController();
     const work = call(
@@ -178,7 +178,7 @@ describe("processTool", () => {
     for (const pid of await writtenPids(dir)) expect(await isRunning(pid)).to.equal(false);
   });
 
-  it("honours its grace", async () => {
+  it("waits for its grace period", async () => {
     const command = shell(
       "trap 'sleep 0.3; echo cleaned > done.pid; exit 0' TERM; sleep 60 & wait",
     );
@@ -237,7 +237,7 @@ describe("processTool", () => {
     expect(processTool({ ...base, command: ["ls"], effect: "read" }).effect).to.equal("read");
   });
 
-  it("does not notice when the list it was given changes", async () => {
+  it("ignores later changes of the given list", async () => {
     const command = ["echo", "a"];
     const tool = processTool({ ...base, command });
     command[0] = "false";

@@ -126,7 +126,7 @@ describe("toolArguments", () => {
     expect(({} as { limit?: unknown }).limit).to.equal(undefined);
   });
 
-  it("is a schema that the gateway checks with", async () => {
+  it("is a schema that the gateway accepts", async () => {
     const result = await args.input.schema["~standard"].validate({ path: 1 });
     expect(result.issues).to.have.length(1);
     expect(await args.input.schema["~standard"].validate({ path: "a" })).to.deep.equal({

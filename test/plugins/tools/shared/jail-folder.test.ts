@@ -33,7 +33,7 @@ class SwappedFolder {
   }
 }
 
-describe("a folder of a jail that is known by its path alone", () => {
+describe("a folder of a jail that is identified by its path only", () => {
   it("refuses a file that was opened while the folder was a link to another one", async () => {
     const base = await realpath(temporaryFolder());
     putFiles(base, { "in/folder/secret": "harmless", "out/secret": "the secret" });

@@ -46,7 +46,7 @@ describe("diffLines", () => {
     );
   });
 
-  it("counts texts without a line in common as replaced, however large", () => {
+  it("counts texts without a common line as replaced, for any size", () => {
     const a = Array.from({ length: 100_000 }, (_, i) => `a${i}\n`);
     const b = Array.from({ length: 90_000 }, (_, i) => `b${i}\n`);
     expect(countLines(diffLines(a, b))).to.deep.equal({
@@ -61,7 +61,7 @@ describe("diffLines", () => {
     expect(diff.startsWith("--- a/f\n+++ b/f\n@@ -1,300000 +1,300000 @@\n-a\n")).to.equal(true);
   });
 
-  it("writes diffs that `patch` understands", function () {
+  it("writes diffs that `patch` accepts", function () {
     const s = newSandbox();
     try {
       execFileSync("patch", ["--version"]);

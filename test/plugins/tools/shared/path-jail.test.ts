@@ -284,7 +284,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       expect(await jail.resolveForReading("way/b.txt")).to.equal(join(s.inside, "sub/b.txt"));
     });
 
-    it("works for a root that is a link, by either of its names", async () => {
+    it("works for a root that is a link, by both of its names", async () => {
       const link = join(s.top, "link");
       symlinkSync(s.inside, link);
       const linked = new FolderJail(new JailRoot(link, "sandbox", mode === "held folders"), 1_000);
@@ -303,20 +303,20 @@ for (const mode of ["held folders", "paths alone"] as const) {
       expect(existsSync(join(s.inside, "p"))).to.equal(false);
     });
 
-    it("replaces a file and keeps its rights", async () => {
+    it("replaces a file and keeps its permissions", async () => {
       chmodSync(join(s.inside, "a.txt"), 0o751);
       expect(await jail.write("a.txt", "other")).to.deep.include({ created: false });
       expect(statSync(join(s.inside, "a.txt")).mode & 0o777).to.equal(0o751);
       expect(readFileSync(join(s.inside, "a.txt"), "utf8")).to.equal("other");
     });
 
-    it("does not write through a second name of a file outside", async () => {
+    it("does not write through a hard link to an outside file", async () => {
       linkSync(join(s.outside, "secret"), join(s.inside, "hard"));
       await jail.write("hard", "mine");
       expect(readFileSync(join(s.outside, "secret"), "utf8")).to.equal("the secret");
     });
 
-    it("reads no more than it may, and pieces of larger files", async () => {
+    it("reads no more than its limit, and pieces of larger files", async () => {
       writeFileSync(join(s.inside, "big"), "0123456789".repeat(200));
       const error = await failure(jail.read("big"));
       expect(error).to.include({ code: "AE_FILE_ACCESS", reason: "too_large" });
@@ -337,7 +337,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       expect((await jail.read("sparse", { offset: 2 ** 39, limit: 10 })).bytes).to.have.length(10);
     });
 
-    it("refuses to write more than it may, and writes nothing then", async () => {
+    it("refuses to write more than its limit, and writes nothing", async () => {
       expect(await failure(jail.write("new", "x".repeat(1_001)))).to.include({
         reason: "too_large",
       });
@@ -393,7 +393,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       expect(leftovers(s.inside)).to.deep.equal([]);
     });
 
-    it("ends with its signal, and leaves nothing behind", async () => {
+    it("ends with its signal, and leaves no file", async () => {
       const reason = new Error("enough");
       const signal = AbortSignal.abort(reason);
       expect(await rejection(jail.read("a.txt", { signal }))).to.equal(reason);
@@ -416,7 +416,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       mkdirSync(s.inside);
     });
 
-    it("never reads the secret while a folder is swapped for a link again and again", async () => {
+    it("never reads the secret while a folder is repeatedly swapped for a link", async () => {
       putFiles(s.inside, { "folder/secret": "harmless" });
       const swapper = startSwapping(s, "folder");
       const seen = new Set<string>();
@@ -435,7 +435,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
     });
 
     if (mode === "held folders") {
-      it("never writes outside while a folder is swapped for a link again and again", async () => {
+      it("never writes outside while a folder is repeatedly swapped for a link", async () => {
         mkdirSync(join(s.inside, "folder"));
         const before = snapshot(s.outside);
         const swapper = startSwapping(s, "folder");
@@ -509,7 +509,7 @@ function after(name: "lstat" | "open" | "realpath", end: string, deed: () => voi
 }
 
 for (const mode of ["held folders", "paths alone"] as const) {
-  describe(`between look and deed, with ${mode}`, () => {
+  describe(`between check and access, with ${mode}`, () => {
     let s: Sandbox;
     let jail: FolderJail;
     beforeEach(function () {
@@ -571,7 +571,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       });
     }
 
-    it("reads the checked file when a folder is a link for the moment of opening", async () => {
+    it("reads the checked file if a folder is a link at the moment of opening", async () => {
       const restoreLook = after("lstat", "/victim", swapFolder);
       const restoreOpen = after("open", "/victim", () => {
         rmSync(join(s.inside, "folder"));
@@ -598,7 +598,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       }
     });
 
-    it("reads a file that another program has replaced by then", async () => {
+    it("reads a file that another program has replaced in the meantime", async () => {
       const restore = after("lstat", "/victim", () => {
         writeFileSync(join(s.inside, "new"), "newer");
         renameSync(join(s.inside, "new"), join(s.inside, "folder/victim"));
@@ -638,7 +638,7 @@ describe("pathJail", () => {
   for (const [what, make] of wrong)
     it(`refuses ${what}`, () => expect(make).to.throw(ValidationError));
 
-  it("names the folder by the option, and keeps to maxBytes", async () => {
+  it("names the folder by the option, and respects maxBytes", async () => {
     const s = newSandbox();
     putFiles(s.inside, { a: "12345" });
     const jail = pathJail(s.inside, { name: "project", maxBytes: 4 });

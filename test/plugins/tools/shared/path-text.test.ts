@@ -20,12 +20,12 @@ describe("the text of a path", () => {
     });
   }
 
-  it("is fine on Windows for what is an ordinary path there", () => {
+  it("is accepted on Windows for ordinary paths", () => {
     for (const path of ["C:\\work\\a.txt", "sub\\..\\a.txt", "console.log", "a.b/c"])
       expect(problemOfPath(path, "win32"), path).to.equal(undefined);
   });
 
-  it("is read without regard to case on macOS, and always ends below the real root", () => {
+  it("ignores case on macOS, and always ends below the real root", () => {
     const root = { given: "/Volumes/Work", real: "/private/Work" };
     expect(locate("/volumes/WORK/a/b", root, "darwin")).to.equal("/private/Work/a/b");
     expect(locate("/PRIVATE/work/a", root, "darwin")).to.equal("/private/Work/a");

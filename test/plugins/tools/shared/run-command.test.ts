@@ -78,14 +78,14 @@ describe("runCommand", () => {
     const literal = [
       "$HOME", "$(id)", "`id`", "; echo hacked", "| cat", "&& echo hacked", "> /tmp/hacked", "*", "~", "a b", "'", '"', "\\", "\n", "!!", "%PATH%", "-rf", "--", "",
     ]; // prettier-ignore
-    it("reach the program unchanged, without the meaning that a shell gives them", async () => {
+    it("reach the program unchanged, without interpretation by a shell", async () => {
       const { stdout } = await runCommand({
         command: program("console.log(JSON.stringify(process.argv.slice(1)))", "--", ...literal),
       });
       expect(JSON.parse(stdout)).to.deep.equal(literal);
     });
 
-    it("may be long, and are refused by a typed error where the system cannot take them", async () => {
+    it("may be long, and are refused with a typed error if the system can't accept them", async () => {
       const { stdout } = await runCommand({
         command: program("console.log(process.argv[1].length)", "x".repeat(100_000)),
       });
@@ -111,7 +111,7 @@ describe("runCommand", () => {
       return JSON.parse(stdout) as Readonly<Record<string, string>>; // written by the line above
     };
 
-    it("holds nothing that is not on the list", async () => {
+    it("contains only listed variables", async () => {
       const names = Object.keys(await environment());
       const added = ["NODE_V8_COVERAGE"]; // Node itself hands it on while coverage is measured
       const isKnown = (name: string): boolean =>
@@ -122,7 +122,7 @@ describe("runCommand", () => {
       expect(names).to.include("PATH");
     });
 
-    it("inherits the names in the caller's list, and for `X*` all with this prefix, in place of the default ones", async () => {
+    it("inherits the names in the caller's list, also with a prefix `X*`, instead of the defaults", async () => {
       const env = await environment({ allowedEnv: ["RUN_COMMAND_TEST_*"] });
       expect(env[SECRET]).to.equal("hunter2");
       expect(env).to.not.have.property("HOME");
@@ -174,7 +174,7 @@ describe("runCommand", () => {
       });
     });
 
-    it("may be binary: what is no UTF-8 becomes replacement characters", async () => {
+    it("may be binary: invalid UTF-8 becomes replacement characters", async () => {
       const { stdout } = await runCommand({ command: ["printf", "\\377\\000a"] });
       expect(stdout).to.equal("\ufffd\0a");
     });
@@ -186,7 +186,7 @@ describe("runCommand", () => {
       expect([result.stdout.length, result.stderr.length]).to.deep.equal([1_000_000, 1_000_000]);
     });
 
-    it("without end is cut off at the time limit", async () => {
+    it("without an end is cut at the time limit", async () => {
       expect(await runCommand({ command: ["yes"], timeoutMs: 300, maxOutputBytes: 4 })).to.include({
         stdout: "y\ny\n",
         timedOut: true,
@@ -264,14 +264,14 @@ describe("runCommand", () => {
     const exitListeners = process.listenerCount("exit");
   });
 
-  it("runs a file beside the working directory when it is written as a path", async () => {
+  it("runs a file of the working directory if it is written as a path", async () => {
     await mkdir(join(dir, "bin"));
     await writeFile(join(dir, "bin", "tool"), "#!/bin/sh\necho $1\n");
     await chmod(join(dir, "bin", "tool"), 0o755);
     expect((await runCommand({ command: ["./bin/tool", "x"], cwd: dir })).stdout).to.equal("x\n");
   });
 
-  it("runs only what `allow` names, spelled exactly so", async () => {
+  it("runs only exact names of `allow`", async () => {
     const allow = ["echo", "/bin/cat"];
     expect((await runCommand({ command: ["echo", "a"], allow })).stdout).to.equal("a\n");
     for (const file of ["cat", "./echo", "/bin/echo", "ECHO", "echo ", "__proto__", "sh"]) {
@@ -282,7 +282,7 @@ describe("runCommand", () => {
   });
 
   describe("sandbox", () => {
-    it("is a command that runs the command", async () => {
+    it("is a command that starts the command", async () => {
       const { stdout } = await runCommand({
         command: ["sh", "-c", "echo $WRAPPED $0", "a b"],
         sandbox: ["env", "WRAPPED=yes"],
@@ -290,7 +290,7 @@ describe("runCommand", () => {
       expect(stdout).to.equal("yes a b\n");
     });
 
-    it("that is missing fails the call, and the command does not run", async () => {
+    it("fails the call if it is missing, and the command does not run", async () => {
       const error = await rejectionOf(
         ToolConfigurationError,
         runCommand({ command: ["touch", "ran"], cwd: dir, sandbox: ["no-such-sandbox"] }),
@@ -321,7 +321,7 @@ describe("runCommand", () => {
     };
 
     for (const example of BACKGROUND) {
-      it(`${example.title}: when the program is done`, async () => {
+      it(`${example.title}: when the program ends`, async () => {
         expect(
           await runCommand(shell(`${example.script}; echo done`, { cwd: dir, killGraceMs: 100 })),
         ).to.include({
@@ -381,7 +381,7 @@ describe("runCommand", () => {
       ).to.include({ stdout: "cleaned\n", exitCode: 7, timedOut: true });
     });
 
-    it("does not wait for the grace when an abort comes in the middle of it", async () => {
+    it("does not wait for the grace period if an abort occurs during it", async () => {
       const controller = new AbortController();
       const script = "trap 'echo $$ > a.pid' TERM; while :; do sleep 0.05; done";
       const work = runCommand(
@@ -410,7 +410,7 @@ describe("runCommand", () => {
       process.kill(pid, "SIGKILL");
     });
 
-    it("does not count a process that has ended and that its parent does not wait for", async function () {
+    it("does not count an ended process whose parent does not wait for it", async function () {
       if (process.platform !== "linux") this.skip();
       const parent = "exec setsid sh -c 'echo $$ > a.pid; exec sleep 60' >/dev/null 2>&1";
       const script = `(sleep 0.01 & ${parent}) & ${WRITTEN}; sleep 0.2`;
@@ -420,7 +420,7 @@ describe("runCommand", () => {
       expect(leftRunning).to.deep.equal([]);
     });
 
-    it("leaves processes of others alone", async () => {
+    it("does not affect processes of others", async () => {
       const other = runCommand(shell("echo $$ > a.pid; sleep 1; echo still here", { cwd: dir }));
       await untilWritten(dir);
       await Promise.all(

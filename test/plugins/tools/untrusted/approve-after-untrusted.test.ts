@@ -80,7 +80,7 @@ async function run({
 }
 
 describe("approveAfterUntrusted()", () => {
-  it("leaves tools alone as long as nothing was read from outside", async () => {
+  it("requires no approval before external data was read", async () => {
     const calls: string[] = [];
     const { asked } = await run({
       tools: [noting("save", calls, { effect: "write" })],
@@ -91,7 +91,7 @@ describe("approveAfterUntrusted()", () => {
   });
 
   for (const effect of ["write", "send", undefined] as const) {
-    it(`asks before a tool with the effect ${effect ?? "unknown"} once a tool has read from outside, and names the reason`, async () => {
+    it(`requires approval of a tool with the effect ${effect ?? "unknown"} after an external read, and names the reason`, async () => {
       const calls: string[] = [];
       const tools = [
         noting("fetch", calls, { untrusted: true, effect: "read" }),
@@ -122,7 +122,7 @@ describe("approveAfterUntrusted()", () => {
     }
 
     for (const [kind, open] of Object.entries(stores))
-      it(`asks where that run had read from outside, for everything that it then kept: store ${kind}`, async () => {
+      it(`requires approval if that run had read external data, for all entries that it stored later: store ${kind}`, async () => {
         const memoryStore = open();
         const calls: string[] = [];
         const fetch = noting("fetch", calls, { untrusted: true, effect: "read" });
@@ -149,7 +149,7 @@ describe("approveAfterUntrusted()", () => {
         expect(await acting()).to.deep.equal([why]); // what that run wrote bears the mark as well
       });
 
-    it("asks where a handler has read it", async () => {
+    it("requires approval if a handler has read it", async () => {
       const memoryStore = MemoryStore.inMemory();
       const calls: string[] = [];
       await remember(memoryStore, [noting("fetch", calls, { untrusted: true, effect: "read" })]);
@@ -170,7 +170,7 @@ describe("approveAfterUntrusted()", () => {
     });
   });
 
-  describe("with a lesson that an earlier run drew", () => {
+  describe("with a lesson of an earlier run", () => {
     const stores: Readonly<Record<string, () => ReflectionStore>> = {
       "in memory": () => ReflectionStore.inMemory(),
       "of a file": () => ReflectionStore.file(join(temporaryFolder(), "lessons.json")),
@@ -200,7 +200,7 @@ describe("approveAfterUntrusted()", () => {
     }
 
     for (const [kind, open] of Object.entries(stores))
-      it(`asks where that run had read from outside: store ${kind}`, async () => {
+      it(`requires approval if that run had read external data: store ${kind}`, async () => {
         const store = open();
         const calls: string[] = [];
         const fetch = noting("fetch", calls, { untrusted: true, effect: "read" });
@@ -217,7 +217,7 @@ describe("approveAfterUntrusted()", () => {
       });
   });
 
-  it("does not execute a call that the person refuses", async () => {
+  it("does not execute a refused call", async () => {
     const calls: string[] = [];
     const tools = [
       noting("fetch", calls, { untrusted: true, effect: "read" }),
@@ -238,7 +238,7 @@ describe("approveAfterUntrusted()", () => {
     expect(calls).to.deep.equal(["fetch x"]);
   });
 
-  it("asks before a tool that a replay executes again, but not before one that only delegates", async () => {
+  it("requires approval of a tool that a replay executes again, unless the tool only delegates", async () => {
     const calls: string[] = [];
     const tools = [
       noting("fetch", calls, { untrusted: true, effect: "read" }),
@@ -251,7 +251,7 @@ describe("approveAfterUntrusted()", () => {
     expect(asked[0]).to.include("keep");
   });
 
-  it("asks before the memory tool stores something", async () => {
+  it("requires approval before the memory tool stores an entry", async () => {
     const tools = [
       noting("fetch", [], { untrusted: true, effect: "read" }),
       ...memoryTool("facts", MemoryStore.inMemory()).tools,
@@ -281,7 +281,7 @@ describe("approveAfterUntrusted()", () => {
     expect([calls, asked, error]).to.deep.equal([["fetch x", "look x", "fetch x"], [], undefined]);
   });
 
-  it("counts the message of a tool that fails, for that comes from outside as well", async () => {
+  it("counts the message of a tool that fails, since the message is external data", async () => {
     const calls: string[] = [];
     const broken = tool({
       name: "fetch",
@@ -299,7 +299,7 @@ describe("approveAfterUntrusted()", () => {
     expect(asked).to.have.length(1);
   });
 
-  it("does not count a call that was refused before it was made", async () => {
+  it("does not count a call that was refused before its execution", async () => {
     const calls: string[] = [];
     const tools = [
       noting("fetch", calls, { untrusted: true, effect: "read" }),
@@ -318,7 +318,7 @@ describe("approveAfterUntrusted()", () => {
     expect([calls, asked]).to.deep.equal([["act x"], []]);
   });
 
-  it("holds in later tasks of the run, and not in the next run", async () => {
+  it("applies to later tasks of the run, and not to the next run", async () => {
     const calls: string[] = [];
     const fetching = noting("fetch", calls, { untrusted: true, effect: "read" });
     const acting = noting("act", calls, { effect: "write" });
@@ -360,7 +360,7 @@ describe("approveAfterUntrusted()", () => {
     }
   });
 
-  it("counts reads by a tool that is a task's handler, and asks before such a tool writes", async () => {
+  it("counts reads by a tool that is a task's handler, and requires approval before such a tool writes", async () => {
     const calls: string[] = [];
     const { handler, asked } = person(CONTINUE);
     const read = new Task({
@@ -463,7 +463,7 @@ describe("approveAfterUntrusted()", () => {
   });
 
   describe("with pipelines", () => {
-    it("asks before a step that acts on results of an earlier step", async () => {
+    it("requires approval of a step that acts on results of an earlier step", async () => {
       const calls: string[] = [];
       const pipeline = ToolPipeline.of(
         noting("fetch", calls, { untrusted: true, effect: "read" }),
@@ -474,7 +474,7 @@ describe("approveAfterUntrusted()", () => {
       expect(asked[0]).to.include("act").and.not.to.include("fetch_then_act");
     });
 
-    it("does not execute such a step if the person refuses it, and fails the task if no reviewer can answer", async () => {
+    it("does not execute a refused step, and fails the task if no reviewer can answer", async () => {
       for (const attended of [true, false]) {
         const calls: string[] = [];
         const pipeline = ToolPipeline.of(
@@ -494,7 +494,7 @@ describe("approveAfterUntrusted()", () => {
       }
     });
 
-    it("asks once for each step that acts, inside pipelines of pipelines with a time limit too", async () => {
+    it("requests approval once for each acting step, also inside nested pipelines with a time limit", async () => {
       const calls: string[] = [];
       const acting = new ToolPipeline({
         name: "acting",
@@ -516,7 +516,7 @@ describe("approveAfterUntrusted()", () => {
     });
   });
 
-  it("counts results of built-in tools and servers, and asks before tools of servers", async () => {
+  it("counts results of built-in tools and servers, and requires approval of tools of servers", async () => {
     const baseDir = temporaryFolder();
     writeFileSync(join(baseDir, "a.txt"), "text");
     const server = mcpTools(faulty());

@@ -62,7 +62,7 @@ describe("httpTool", () => {
     });
   });
 
-  it("sends the key of the call where it may be repeated", async () => {
+  it("sends the key of the call if it may be repeated", async () => {
     const keyOf = async (o: Partial<HttpToolOptions>): Promise<unknown> => {
       const { output } = await call("/headers", "hello", o);
       return (JSON.parse(output) as Readonly<Record<string, unknown>>)["idempotency-key"];
@@ -75,7 +75,7 @@ describe("httpTool", () => {
     expect(named.output).to.match(/"idempotency-key":"[0-9a-f]{64}"/);
   });
 
-  it("sends the input as the body, and gives the answer", async () => {
+  it("sends the input as the body, and returns the answer", async () => {
     expect(await call("/echo")).to.deep.include({
       ok: true,
       output: "POST /echo hello",
@@ -144,7 +144,7 @@ describe("httpTool", () => {
     expect(structured).to.include({ truncated: true });
   });
 
-  it("fails in words", async () => {
+  it("reports failures as texts", async () => {
     expect((await call("/silent?key=secret", "x", { timeoutMs: 50 })).errorMessage)
       .to.match(/^HTTP request failed: .*50 ms/)
       .and.not.include("secret");

@@ -97,7 +97,7 @@ describe("webScraperTool", () => {
     expect((await scrape("/latin")).output).to.equal("café");
   });
 
-  it("cuts what is too long, and reports it", async () => {
+  it("cuts long texts, and reports this", async () => {
     const result = await scrape("/long");
     expect(result.output)
       .to.have.length(5_000 + "… [truncated at 5000 chars]".length)
@@ -120,7 +120,7 @@ describe("webScraperTool", () => {
     ]);
   });
 
-  it("fails in words", async () => {
+  it("reports failures as texts", async () => {
     expect((await scrape("/missing?key=secret")).errorMessage).to.equal(
       `Failed to fetch URL: HTTP 404 from ${site.url("/missing")}?...`,
     );
@@ -163,13 +163,13 @@ describe("webScraperTool", () => {
     await secure.close();
   });
 
-  describe("with pages made to break it", () => {
+  describe("with hostile pages", () => {
     for (const format of ["text", "markdown"] as const) {
-      it(`reads elements that lie deep in each other (${format})`, async () => {
+      it(`reads deeply nested elements (${format})`, async () => {
         expect((await scrape("/deep", { format })).output).to.equal("deep text");
       });
 
-      it(`refuses a million elements in each other at its limits (${format})`, async () => {
+      it(`refuses a million nested elements at its limits (${format})`, async () => {
         let ticks = 0;
         const timer = setInterval(() => ticks++, 5);
         const result = await scrape("/deeper", { format, timeoutMs: 2_000 });
@@ -211,12 +211,12 @@ describe("webScraperTool", () => {
       ).to.equal(reason);
     });
 
-    it("leaves no thread behind", async () => {
+    it("leaves no thread", async () => {
       while (process.getActiveResourcesInfo().includes("MessagePort")) await pause(5); // until the test's time is over
     });
   });
 
-  it("names the package that is missing", () => {
+  it("names the missing package", () => {
     const missing = (format: "text" | "markdown") => () =>
       pageTextOf({ kind: "missing", message: "Cannot find package" }, { format });
     expect(missing("text"))

@@ -69,12 +69,12 @@ describe("webSearchTool", () => {
     ).to.deep.equal(OSLO);
   });
 
-  it("reports that there is nothing", async () => {
+  it("reports that there are no results", async () => {
     for (const results of [[], [{}], [null, 1]])
       expect(await search(fixed(results))).to.include({ ok: true, output: "No results found." });
   });
 
-  it("shows as many as it is allowed to, and passes the limit to the provider", async () => {
+  it("shows results up to its limit, and passes the limit to the provider", async () => {
     let asked = 0;
     const many: SearchProvider = {
       name: "many",
@@ -92,7 +92,7 @@ describe("webSearchTool", () => {
     expect(asked).to.equal(2);
   });
 
-  it("keeps results from looking like others, or like anything else", async () => {
+  it("formats results that can't imitate others", async () => {
     const { output } = await search(
       fixed([
         {
@@ -107,7 +107,7 @@ describe("webSearchTool", () => {
     expect(output.length).to.be.lessThan(2_200);
   });
 
-  it("fails in words", async () => {
+  it("reports failures as texts", async () => {
     expect((await search(fixed([]), " \n")).errorMessage).to.equal(
       "Search query must not be blank",
     );
@@ -223,12 +223,12 @@ describe("search services", () => {
         );
       });
 
-      it("has none if the service has none", async () => {
+      it("returns no results if the service returns none", async () => {
         reply = page("{}", "application/json");
         expect((await search(create())).output).to.equal("No results found.");
       });
 
-      it("keeps its key out of errors, results and itself", async () => {
+      it("removes its key from errors, results and its inspected form", async () => {
         reply = (_request, response) =>
           void response.writeHead(401).end(`bad key ${KEY} ${encodeURIComponent(KEY)}`);
         const { errorMessage } = await search(create());

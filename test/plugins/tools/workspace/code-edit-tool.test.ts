@@ -155,7 +155,7 @@ describe("code_edit", () => {
       },
     ],
   ];
-  it("changes nothing that git would run", async () => {
+  it("changes nothing that git would execute", async () => {
     putFiles(s.inside, { ".git/config": "[core]\n" });
     const { text } = await call(codeEditTool({ baseDir: s.inside }), {
       path: ".git/config",
@@ -322,7 +322,7 @@ describe("code_edit", () => {
     expect(events[0]).to.include({ changeType: "CREATED", filePath: "a/b/f", linesAdded: 1 });
   });
 
-  it("shows the changed lines with their numbers, and keeps the diff beside", async () => {
+  it("shows the changed lines with their numbers, and keeps the diff separately", async () => {
     putFiles(s.inside, { f: Array.from({ length: 12 }, (_, i) => `line ${i + 1}\n`).join("") });
     const { text, result, events } = await edit({
       command: "replace_lines",
@@ -374,7 +374,7 @@ describe("code_edit", () => {
     ).to.equal(true);
   });
 
-  it("loses no edit of several concurrent ones", async () => {
+  it("loses no edit of several concurrent edits", async () => {
     putFiles(s.inside, { f: "a b c" });
     const tool = codeEditTool({ baseDir: s.inside });
     const results = await Promise.all(
@@ -388,7 +388,7 @@ describe("code_edit", () => {
     expect(file()).to.equal("A B C");
   });
 
-  it("is not slowed down by patterns that take exponential time elsewhere", async () => {
+  it("runs patterns in linear time that are exponential elsewhere", async () => {
     putFiles(s.inside, { f: "a".repeat(300_000) });
     for (const find of ["(a+)+b", "(?s)a(.*b)?x", "(a|aa)+c"]) {
       expect(
@@ -480,7 +480,7 @@ describe("code_edit", () => {
     expect(existsSync(join(s.inside, "f"))).to.equal(false);
   });
 
-  it("asks for approval with the option", () => {
+  it("requests approval with the option", () => {
     expect(codeEditTool({ baseDir: s.inside }).requireApproval).to.equal(false);
     const tool = codeEditTool({ baseDir: s.inside, requireApproval: true });
     expect(tool).to.include({ requireApproval: true, effect: "write", sequential: true });
@@ -509,7 +509,7 @@ describe("code_edit", () => {
       ));
   }
 
-  it("refuses what is larger than maxBytes, before and after", async () => {
+  it("refuses files larger than maxBytes, before and after the edit", async () => {
     putFiles(s.inside, { f: "12345678" });
     const tool = codeEditTool({ baseDir: s.inside, maxBytes: 8 });
     expect(

@@ -68,7 +68,7 @@ describe("code_search", () => {
     expect(await search({ pattern: "--pre=sh" })).to.deep.equal(["a:1:--pre=sh"]);
   });
 
-  it("shows the lines around, each once, in their order", async () => {
+  it("shows the surrounding lines once each, in their order", async () => {
     putFiles(s.inside, {
       a: ["1", "hit", "3", "hit", "5", "6", "7", "8", "9", "10", "hit"].join("\n"),
       b: "hit",
@@ -89,7 +89,7 @@ describe("code_search", () => {
     ]);
   });
 
-  it("counts matches, not the lines around, and reports where it stopped", async () => {
+  it("counts matches, not the surrounding lines, and reports where it stopped", async () => {
     putFiles(s.inside, { a: "hit\n".repeat(10), b: "hit\n" });
     const lines = await search({ pattern: "hit", contextLines: 1 }, { maxMatches: 3 });
     expect(lines.filter((line) => line.includes(":"))).to.have.length(3);
@@ -114,14 +114,14 @@ describe("code_search", () => {
     ]);
   });
 
-  it("stops at its bytes and reports it", async () => {
+  it("stops at its limit of bytes and reports this", async () => {
     putFiles(s.inside, { a: "x".repeat(100), b: "x".repeat(100), c: "hit" });
     expect((await search({ pattern: "hit" }, { maxTotalBytes: 150 })).at(-1)).to.match(
       /searched 150 bytes/,
     );
   });
 
-  it("cuts long lines, and reads bytes that are no text as well as it can", async () => {
+  it("cuts long lines, and decodes invalid bytes with replacements", async () => {
     writeFileSync(
       join(s.inside, "a"),
       Buffer.concat([Buffer.from("hit "), Uint8Array.of(0xfc), Buffer.from("x".repeat(1_000))]),
@@ -159,7 +159,7 @@ describe("code_search", () => {
     });
   }
 
-  it("is not slowed down by patterns and lines that take exponential time elsewhere", async () => {
+  it("searches in linear time with patterns and lines that are exponential elsewhere", async () => {
     putFiles(s.inside, { a: `${"a".repeat(900_000)}!`, b: `${"x".repeat(4_000)}\n`.repeat(50) });
     for (const pattern of [
       "(a+)+$",
@@ -216,7 +216,7 @@ describe("code_search", () => {
     expect(await rejection(work)).to.equal(reason);
   });
 
-  it("keeps the matches as values beside the text", async () => {
+  it("keeps the matches as values next to the text", async () => {
     putFiles(s.inside, { a: "x\nhit\n" });
     const { result } = await call(codeSearchTool({ baseDir: s.inside }), {
       pattern: "hit",

@@ -98,7 +98,7 @@ describe("a graph", () => {
     expect(output.trace.workflow).to.equal("GRAPH");
   });
 
-  it("takes the first matching edge, and evaluates no further one", async () => {
+  it("takes the first matching edge, and evaluates no further edge", async () => {
     const asked: string[] = [];
     const when = (name: string, holds: boolean) => (): boolean => {
       asked.push(name);
@@ -170,7 +170,7 @@ describe("a graph", () => {
       .and.include("first");
   });
 
-  it("adds nothing if that is disabled, for the graph or for a state", async () => {
+  it("adds no feedback if this is disabled, for the graph or for a state", async () => {
     for (const o of [
       { injectFeedbackOnRevisit: false },
       { noFeedbackStates: ["write"] as const },
@@ -206,14 +206,14 @@ describe("a graph", () => {
     expect(output.raw).to.equal("draft 2");
   });
 
-  it("is through where the last permitted step leads to the end", async () => {
+  it("is complete if the last permitted step leads to the end", async () => {
     const { output } = await runToEnd({
       graph: review(parts(), { maxSteps: 6, onMaxSteps: "THROW" }),
     });
     expect(output.graph).to.include({ terminationReason: "terminal", stoppedByMaxSteps: false });
   });
 
-  it("fails at maxSteps where it is to throw, and keeps its history", async () => {
+  it("fails at maxSteps if set, and keeps its history", async () => {
     const { error, output } = await runToEnd({
       graph: review(parts(), { maxSteps: 3, onMaxSteps: "THROW" }),
     });
@@ -228,7 +228,7 @@ describe("a graph", () => {
     expect(output.graph?.steps).to.have.length(3);
   });
 
-  it("fails where no edge holds, naming the candidates", async () => {
+  it("fails if no edge matches, naming the candidates", async () => {
     const never = (): boolean => false;
     const graph = single(echo("Lost"), [
       { from: "only", to: Graph.END, when: never, label: "found" },
@@ -256,7 +256,7 @@ describe("a graph", () => {
     expect(error?.cause).to.equal(boom);
   });
 
-  it("lets a predicate end the run early", async () => {
+  it("ends early if a predicate requests it", async () => {
     const graph = single(echo("Only"), [
       {
         from: "only",
@@ -310,7 +310,7 @@ describe("a graph", () => {
     });
   });
 
-  it("can be cancelled though its tasks never wait", async () => {
+  it("can be cancelled also if its tasks never wait", async () => {
     const { error } = await runToEnd(
       { graph: single(echo("Busy"), [{ from: "only", to: "only" }], { maxSteps: 1_000_000 }) },
       { timeoutMs: 1 },

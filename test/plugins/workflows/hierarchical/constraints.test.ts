@@ -37,7 +37,7 @@ function constrained(o: HierarchicalConstraintsOptions, ...script: readonly Step
 }
 
 describe("the constraints of a hierarchical team", () => {
-  it("are checked before a person is asked about the manager's answer", async () => {
+  it("are checked before a review of the manager's answer is requested", async () => {
     let asked = 0;
     for (const reviewPolicy of ["AFTER_LAST_TASK", "AFTER_EVERY_TASK"] as const) {
       const { error } = await lead(["done"], {
@@ -54,7 +54,7 @@ describe("the constraints of a hierarchical team", () => {
     }
   });
 
-  it("refuse in these words, in this order", async () => {
+  it("refuse with the specified texts, in the specified order", async () => {
     const ended = await constrained(
       {
         allowedWorkers: ["researcher", "writer"],
@@ -81,7 +81,7 @@ describe("the constraints of a hierarchical team", () => {
     ]);
   });
 
-  it("count approved delegations, whether the worker succeeds or not, and nothing that was refused", async () => {
+  it("count approved delegations, with and without success of the worker, and no refused delegation", async () => {
     const options = {
       agents,
       tasks: [task],
@@ -127,7 +127,7 @@ describe("the constraints of a hierarchical team", () => {
     expect(asked).to.deep.equal(["Writer"]);
   });
 
-  it("hold for workers that delegate too, and count their successes", async () => {
+  it("apply to workers that delegate, and count their successes", async () => {
     const chief = researcher.with({ allowDelegation: true });
     const hierarchicalConstraints = new HierarchicalConstraints({
       maxCallsPerWorker: { writer: 1 },
@@ -201,7 +201,7 @@ describe("the constraints of a hierarchical team", () => {
     expect(idle.error).to.have.property("violations").with.length(2);
   });
 
-  it("do not count a failed worker, nor a result that was refused, as delegated to", async () => {
+  it("do not count a failed worker or a refused result as a delegation", async () => {
     const hierarchicalConstraints = new HierarchicalConstraints({ requiredWorkers: ["Writer"] });
     const failing = await lead(
       [to("Writer"), "done"],
@@ -235,7 +235,7 @@ describe("the constraints of a hierarchical team", () => {
     expect(ended.error).to.have.property("code", "AE_CONSTRAINT_VIOLATION");
   });
 
-  it("mean nothing to other workflows", async () => {
+  it("have no effect in other workflows", async () => {
     const chief = new Agent({ role: "Chief", goal: "Lead", allowDelegation: true });
     const script = [
       {

@@ -10,7 +10,7 @@ const agents = [researcher, writer];
 const promptOf = (request: ChatRequest | undefined): string => textAt(request, 1);
 
 describe("HIERARCHICAL", () => {
-  it("describes to the manager its team and its tasks", async () => {
+  it("describes the team and its tasks to the manager", async () => {
     const { manager } = await lead(["done"], { agents, tasks: [facts, Task.of("Write a poem")] });
     const [request] = manager.requests;
     expect(request?.messages[0]?.content).to.equal(
@@ -28,7 +28,7 @@ describe("HIERARCHICAL", () => {
     expect(request?.tools?.map(({ name }) => name)).to.deep.equal(["delegateTask"]);
   });
 
-  it("does listed tasks by their number, subtasks by their description, and ends with the manager's answer", async () => {
+  it("executes listed tasks by number, subtasks by description, and ends with the manager's answer", async () => {
     const poem = new Task({ description: "Write a poem", context: [facts] });
     const script = [
       delegateTask({ agentRole: "researcher", taskNumber: 1 }),
@@ -61,7 +61,7 @@ describe("HIERARCHICAL", () => {
     ]);
   });
 
-  it("applies everything that belongs to a listed task", async () => {
+  it("applies all settings of a listed task", async () => {
     const strict = new Task({
       description: "Say a number",
       outputGuardrails: [({ raw }) => (raw === "7" ? true : GuardrailResult.failure("not seven"))],
@@ -77,7 +77,7 @@ describe("HIERARCHICAL", () => {
     expect(promptOf(ended.workers.requests[1])).to.include("not seven");
   });
 
-  it("reads a listed task's value by its schema, corrections included", async () => {
+  it("reads a listed task's value by its schema, including corrections", async () => {
     const count = new Task({ description: "Count", outputType: z.object({ n: z.number() }) });
     const answers = ["many", '{"n": 4}'];
     const ended = await lead(
@@ -111,7 +111,7 @@ describe("HIERARCHICAL", () => {
     expect(events.filter(({ type }) => type === "delegation_completed")).to.have.length(2);
   });
 
-  it("names what is wrong with an assignment, in these words", async () => {
+  it("names the problem of an assignment with the specified texts", async () => {
     const poem = new Task({ description: "Write a poem", context: [facts] });
     const script = [
       delegateTask(
@@ -156,7 +156,7 @@ describe("HIERARCHICAL", () => {
     expect(ended.output.isComplete).to.equal(true);
   });
 
-  it("stops a manager that delegates without end", async () => {
+  it("stops a manager that delegates forever", async () => {
     const more = delegateTask({ agentRole: "Writer" });
     const ended = await lead([more, more, more, more, more], {
       agents,
@@ -180,7 +180,7 @@ describe("HIERARCHICAL", () => {
     expect(ended.manager.requests[0]).to.include({ maxOutputTokens: 77, temperature: 0 });
   });
 
-  it("books the manager's calls as coordination and the workers' as work", async () => {
+  it("records the manager's calls as coordination and the workers' as work", async () => {
     const { output } = await lead([delegateTask({ agentRole: "Writer" }), "done"], {
       agents,
       tasks: [facts],
@@ -226,7 +226,7 @@ describe("HIERARCHICAL", () => {
     expect(workers.requests[0]?.tools?.map(({ name }) => name)).to.deep.equal(["look"]);
   });
 
-  it("warns where a task's own tools have no effect", async () => {
+  it("warns if a task's own tools have no effect", async () => {
     const noop = tool({ name: "look", description: "Looks", execute: () => "" });
     const { events } = await lead(["done"], {
       agents,
@@ -273,7 +273,7 @@ describe("HIERARCHICAL", () => {
     expect([ended.manager.requests.length, ended.workers.requests.length]).to.deep.equal([1, 1]);
   });
 
-  it("ends early when a worker's reviewer or tool decides so", async () => {
+  it("ends early if a worker's reviewer or tool requests it", async () => {
     const leave = tool({
       name: "leave",
       description: "Leaves",
@@ -291,7 +291,7 @@ describe("HIERARCHICAL", () => {
     expect(ended.manager.requests).to.have.length(1);
   });
 
-  it("fails the manager's task where a guard of delegations is broken", async () => {
+  it("fails the manager's task if a guard of delegations is broken", async () => {
     const broken = tapping("broken", ({ hooks }) =>
       hooks.beforeDelegation.tap({ name: "broken" }, () => {
         throw new Error("guard is broken");

@@ -34,7 +34,7 @@ const constrained = (o: HierarchicalConstraintsOptions): Promise<string> =>
   refused({ hierarchicalConstraints: new HierarchicalConstraints(o) });
 
 describe("a hierarchical ensemble", () => {
-  it("keeps the manager's role for itself, in any spelling", async () => {
+  it("reserves the manager's role, in any spelling", async () => {
     expect(await refused({ agents: [new Agent({ role: " manager", goal: "Lead" })] })).to.equal(
       "Agent role 'Manager' is reserved for the virtual manager in HIERARCHICAL workflow. Choose a different role for agent ' manager'.",
     );
@@ -75,7 +75,7 @@ describe("a hierarchical ensemble", () => {
     );
   });
 
-  it("refuses constraints that contradict themselves", async () => {
+  it("refuses contradictory constraints", async () => {
     expect(
       await constrained({ allowedWorkers: ["Writer"], requiredWorkers: ["researcher"] }),
     ).to.equal(
@@ -98,7 +98,7 @@ describe("a hierarchical ensemble", () => {
     );
   });
 
-  it("refuses constraints that can't be met", async () => {
+  it("refuses impossible constraints", async () => {
     expect(
       await constrained({
         allowedWorkers: ["Writer"],
@@ -139,7 +139,7 @@ describe("a hierarchical ensemble", () => {
     expect(ended.manager.requests).to.have.length(0);
   });
 
-  it("uses the manager's model of the ensemble, else of the first worker with a model, and reports if there is none", async () => {
+  it("uses the manager's model of the ensemble, else of the first worker, and reports if there is none", async () => {
     const model = new ScriptedModel(["done"]);
     const led = await lead([], {
       model: undefined,
@@ -165,7 +165,7 @@ describe("a hierarchical ensemble", () => {
     expect(model.requests).to.have.length(1);
   });
 
-  it("needs no further model if manager and workers have models", async () => {
+  it("requires no further model if manager and workers have models", async () => {
     const own = { model: undefined, agents: [writer.with({ model: new ScriptedModel(["text"]) })] };
     const led = await lead([delegateTask({ agentRole: "Writer", taskNumber: 1 }), "done"], {
       ...own,
@@ -186,7 +186,7 @@ describe("a hierarchical ensemble", () => {
 });
 
 describe("ConstraintEnforcer", () => {
-  it("names a required worker once, however often it is listed", () => {
+  it("names a required worker once, also if it is listed repeatedly", () => {
     const enforcer = new ConstraintEnforcer(
       new HierarchicalConstraints({ requiredWorkers: ["Writer", "writer "] }),
     );

@@ -45,7 +45,7 @@ describe("the memory of a loop", () => {
     ]);
   });
 
-  it("is empty at the start of each iteration with FRESH_PER_ITERATION, but for the first", async () => {
+  it("is empty at the start of each iteration with FRESH_PER_ITERATION, except for the first", async () => {
     const store = new MapStore().fill("loop", "before");
     const scripted = model();
     await run(looping({ memoryMode: "FRESH_PER_ITERATION" }), store, { model: scripted });
@@ -59,7 +59,7 @@ describe("the memory of a loop", () => {
     ).to.deep.equal(["loop", "own", "loop", "own"]);
   });
 
-  it("has the last entries of each scope with WINDOW", async () => {
+  it("contains the last entries of each scope with WINDOW", async () => {
     const store = new MapStore();
     const scripted = model();
     await run(looping({ memoryMode: "WINDOW", memoryWindowSize: 1 }), store, { model: scripted });
@@ -69,7 +69,7 @@ describe("the memory of a loop", () => {
     expect(store.contents("own")).to.deep.equal(["c2", "c3"]);
   });
 
-  it("fails with the loop, the scope and the store in a store that can't", async () => {
+  it("fails with the loop, the scope and the store if the store does not support it", async () => {
     for (const [memoryMode, operation] of [
       ["FRESH_PER_ITERATION", "clear"],
       ["WINDOW", "evict"],
@@ -94,7 +94,7 @@ describe("the memory of a loop", () => {
     }
   });
 
-  it("ends with the run where the store hangs", async () => {
+  it("ends with the run if the store hangs", async () => {
     const store = new MapStore();
     const controller = new AbortController();
     store.before = (asked) => {

@@ -42,7 +42,7 @@ const loopOf = ({ draft, judge }: Body, o: Partial<LoopOptions> = {}): Loop =>
   new Loop({ name: "polish", tasks: [draft, judge], ...o });
 
 describe("a loop", () => {
-  it("repeats its body until the predicate holds", async () => {
+  it("repeats its body until the predicate is true", async () => {
     const parts = body();
     const seen: LoopIteration[] = [];
     const until = (it: LoopIteration): boolean => {
@@ -77,7 +77,7 @@ describe("a loop", () => {
     expect(output.raw).to.equal("3");
   });
 
-  it("looks up nothing but its own tasks, in the last iteration", async () => {
+  it("looks up only its own tasks, in the last iteration", async () => {
     const parts = body();
     const found: unknown[] = [];
     const until = (it: LoopIteration): boolean =>
@@ -125,7 +125,7 @@ describe("a loop", () => {
     expect(after).to.include("Round 2/2!").and.include("first").and.include("(Attempt 2)");
   });
 
-  it("adds nothing where injectFeedback is false", async () => {
+  it("adds nothing if injectFeedback is false", async () => {
     const parts = body();
     await runToEnd({ loops: [loopOf(parts, { maxIterations: 2, injectFeedback: false })] });
     expect(parts.told).to.deep.equal([undefined, undefined]);
@@ -142,7 +142,7 @@ describe("a loop", () => {
     expect(output.raw).to.equal("5");
   });
 
-  it("ends by its predicate where that holds at the last permitted iteration", async () => {
+  it("ends by its predicate if that is true at the last permitted iteration", async () => {
     const { output } = await runToEnd({
       loops: [
         loopOf(body(), {
@@ -158,7 +158,7 @@ describe("a loop", () => {
     });
   });
 
-  it("fails at maxIterations where it is to throw, and keeps its history", async () => {
+  it("fails at maxIterations if set, and keeps its history", async () => {
     const { error, output } = await runToEnd({
       loops: [loopOf(body(), { maxIterations: 2, onMaxIterations: "THROW" })],
     });
@@ -298,7 +298,7 @@ describe("a loop", () => {
     ]);
   });
 
-  it("can be cancelled though its tasks never wait", async () => {
+  it("can be cancelled also if its tasks never wait", async () => {
     const { error, output } = await runToEnd(
       { loops: [new Loop({ name: "busy", tasks: [echo("Busy")], maxIterations: 1_000_000 })] },
       { timeoutMs: 1 },
@@ -379,7 +379,7 @@ describe("loops in SEQUENTIAL", () => {
 describe("loops in PARALLEL", () => {
   const parallel: EnsembleOptions = { workflow: "PARALLEL" };
 
-  it("wait for their context and for nothing else", async () => {
+  it("wait for their context only", async () => {
     const order: string[] = [];
     const slow = new Task({
       name: "slow",
@@ -496,7 +496,7 @@ describe("loops in PARALLEL", () => {
     expect([...output.loops.keys()].sort()).to.deep.equal(["endless", "free"]);
   });
 
-  it("are not started once the run was ended early", async () => {
+  it("are not started after the run was ended early", async () => {
     const order: string[] = [];
     const leaving = new Task({
       description: "Leave",
@@ -514,7 +514,7 @@ describe("loops in PARALLEL", () => {
   });
 });
 
-describe("loops that can't work", () => {
+describe("invalid loops", () => {
   const order: string[] = [];
   const outside = mark(order, "outside");
   const looped = marked(order, "loop");

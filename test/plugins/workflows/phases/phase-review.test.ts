@@ -62,7 +62,7 @@ async function eventsOf(options: EnsembleOptions): Promise<readonly string[]> {
 }
 
 describe("a phase's review", () => {
-  it("is shown the phase's outputs and is no part of them", async () => {
+  it("receives the phase's outputs and is not part of them", async () => {
     const [a, b] = [worker("a"), worker("b")];
     const { review, shown } = judge(["APPROVE"]);
     const { output } = await runToEnd({
@@ -76,7 +76,7 @@ describe("a phase's review", () => {
     expect(output.getOutput(review.task)?.taskId).to.equal("work/review");
   });
 
-  it("is shown outputs of earlier phases that its task has in its context", async () => {
+  it("receives outputs of earlier phases that its task has in its context", async () => {
     const [a, b] = [worker("a"), worker("b")];
     const { review, shown } = judge(["APPROVE"], { context: [a.task, b.task] });
     const first = new Phase({ name: "first", tasks: [a.task] });
@@ -86,7 +86,7 @@ describe("a phase's review", () => {
     expect(shown).to.deep.equal([["b 1", "a 1"]]);
   });
 
-  it("has all tasks done again, each with the feedback and its own last output", async () => {
+  it("repeats all tasks, each with the feedback and its own last output", async () => {
     for (const workflow of ["SEQUENTIAL", "PARALLEL"]) {
       const a = worker("a");
       const b = worker("b", [a.task]);
@@ -126,7 +126,7 @@ describe("a phase's review", () => {
     expect(JSON.stringify(model.requests[1]?.messages)).to.include("first text");
   });
 
-  it("is overruled once the retries are used up: the last outputs are taken", async () => {
+  it("is ignored after the last retry: the last outputs are used", async () => {
     const a = worker("a");
     const { review, shown } = judge(["RETRY", "RETRY", "RETRY", "RETRY"], { maxRetries: 2 });
     const { output, error } = await runToEnd({
@@ -137,7 +137,7 @@ describe("a phase's review", () => {
     expect(output.raw).to.equal("a 3");
   });
 
-  it("may not have anything done again with maxRetries 0", async () => {
+  it("can't repeat anything with maxRetries 0", async () => {
     const a = worker("a");
     const { output } = await runToEnd({
       phases: [
@@ -151,7 +151,7 @@ describe("a phase's review", () => {
     expect(output.raw).to.equal("a 1");
   });
 
-  it("fails the run when it rejects, and those after it never start", async () => {
+  it("fails the run when it rejects, and later phases never start", async () => {
     const [a, b] = [worker("a"), worker("b")];
     const first = new Phase({
       name: "first",
@@ -213,7 +213,7 @@ describe("a phase's review", () => {
 });
 
 describe("a review that sends work back to a predecessor", () => {
-  it("has it done again with the feedback, then its own phase from the start", async () => {
+  it("repeats the predecessor with the feedback, then its own phase from the start", async () => {
     const a = worker("a");
     const b = worker("b", [a.task]);
     const first = new Phase({ name: "Research", tasks: [a.task] });
@@ -230,7 +230,7 @@ describe("a review that sends work back to a predecessor", () => {
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a 2", "b 2 (a 2)"]);
   });
 
-  it("has a budget for each predecessor, beside that for its own phase, which starts again", async () => {
+  it("has a budget for each predecessor, in addition to that of its own phase, which starts again", async () => {
     const [a, b, c] = [worker("a"), worker("b"), worker("c")];
     const left = new Phase({ name: "left", tasks: [a.task] });
     const right = new Phase({ name: "right", tasks: [b.task] });
@@ -255,7 +255,7 @@ describe("a review that sends work back to a predecessor", () => {
     expect(output.raw).to.equal("c 6");
   });
 
-  it("approves where it names no direct predecessor", async () => {
+  it("approves if it names no direct predecessor", async () => {
     const a = worker("a");
     const first = new Phase({ name: "first", tasks: [a.task] });
     const second = new Phase({ name: "second", tasks: [worker("b").task], after: [first] });
@@ -270,7 +270,7 @@ describe("a review that sends work back to a predecessor", () => {
     expect(output.raw).to.equal("c 1");
   });
 
-  it("does not have other successors done again", async () => {
+  it("does not repeat other successors", async () => {
     const [a, b, c] = [worker("a"), worker("b"), worker("c")];
     const first = new Phase({ name: "first", tasks: [a.task] });
     const asking = new Phase({
@@ -285,7 +285,7 @@ describe("a review that sends work back to a predecessor", () => {
     expect([a, b, c].map(({ told }) => told.length)).to.deep.equal([2, 2, 1]);
   });
 
-  it("judges the predecessor's new work too", async () => {
+  it("judges the predecessor's new output", async () => {
     const a = worker("a");
     const first = new Phase({
       name: "first",

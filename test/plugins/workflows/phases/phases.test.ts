@@ -39,7 +39,7 @@ function meeting(names: readonly string[]): readonly Task[] {
 }
 
 describe("phases", () => {
-  it("run in parallel if none is after the other, and after those they name", async () => {
+  it("run in parallel unless one is after another", async () => {
     const [left, right] = meeting(["left", "right"]);
     const order: string[] = [];
     const both = [left, right].map((task, i) =>
@@ -224,7 +224,7 @@ function pauseThenFail(description: string): Task {
   });
 }
 
-describe("phases that can't work", () => {
+describe("invalid phases", () => {
   const ran: string[] = [];
   const mark = (name: string): Task =>
     new Task({ description: name, handler: () => String(ran.push(name)) });

@@ -97,7 +97,7 @@ describe("NetworkBackend.file", () => {
     expect(statSync(logOf(folder)).mode & 0o777).to.equal(0o600);
   });
 
-  it("keeps the order of priorities and the instants of acceptance over a restart", async () => {
+  it("keeps the order of priorities and the times of acceptance over a restart", async () => {
     const folder = temporaryFolder();
     const ids = await using(folder, async ({ queue }) => {
       await queue.enqueue("q", request("low", { priority: "LOW" }));
@@ -162,7 +162,7 @@ describe("NetworkBackend.file", () => {
     );
   });
 
-  it("names the folder when it can't be used, and tries again at the next call", async () => {
+  it("names the unusable folder, and tries again at the next call", async () => {
     const place = join(temporaryFolder(), "file");
     writeFileSync(place, "");
     const backend = NetworkBackend.file(join(place, "network"));
@@ -176,7 +176,7 @@ describe("NetworkBackend.file", () => {
     );
   });
 
-  it("compacts its file, and loses nothing by it", async function () {
+  it("compacts its file without losing data", async function () {
     this.timeout(30_000);
     const folder = temporaryFolder();
     const text = "x".repeat(20_000);
@@ -202,7 +202,7 @@ describe("NetworkBackend.file", () => {
     });
   });
 
-  it("is refused options that make no sense", () => {
+  it("refuses invalid options", () => {
     expect(() => NetworkBackend.file(" ")).to.throw("folder must be the path of a folder");
     expect(() => NetworkBackend.file("a\0b")).to.throw("NUL");
     expect(() => NetworkBackend.file("a", { ageingMs: 1 } as never)).to.throw("'agingMs'"); // on purpose
@@ -242,7 +242,7 @@ async function runAndKill(folder: string, facts: Facts, killAfter: number): Prom
 }
 
 describe("NetworkBackend.file in processes that are killed", () => {
-  it("has all that was accepted, each first result, and nothing twice", async function () {
+  it("keeps all accepted requests and each first result, and nothing twice", async function () {
     this.timeout(60_000);
     const folder = temporaryFolder();
     const facts: Facts = { accepted: new Set(), done: new Set(), results: new Map() };
