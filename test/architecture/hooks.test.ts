@@ -58,7 +58,7 @@ describe("docs/hooks.md", () => {
     );
   });
 
-  it("names the fields that the kernel lets a patch change", () => {
+  it("names the fields that a patch may change", () => {
     for (const { name, fields } of points) {
       const cell = rows.find(([hook]) => hook === name)?.[2] ?? "";
       expect(cell === "nothing" ? [] : words(cell), name).to.deep.equal(fields);

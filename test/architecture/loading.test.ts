@@ -99,7 +99,7 @@ describe("importing", () => {
   });
 
   for (const [index, entryPoint] of names.entries()) {
-    it(`${specifierOf(entryPoint)} loads no package: the container and the hooks are bundled, the rest waits until it is needed`, () => {
+    it(`${specifierOf(entryPoint)} imports only bundled packages, and loads other packages when they are needed`, () => {
       const files = loaded[index] ?? [];
       expect(
         files.some((file) => file.endsWith(entryPoints[entryPoint]?.default?.slice(1) ?? "?")),

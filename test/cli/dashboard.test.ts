@@ -75,7 +75,7 @@ export default new Ensemble({ tasks: [task] });`,
     expect(kept).to.include({ ensemble: "bird-team", state: "done" });
   });
 
-  it("asks for the token of --token", async () => {
+  it("requires the token of --token", async () => {
     const project = new ProjectFolder();
     await keepRuns(project, "a");
     const args = ["dashboard", "runs", "--port", "0", "--token", "let-me-in-please"];

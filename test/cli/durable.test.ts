@@ -78,7 +78,7 @@ function durableRuns(
 
   afterEach(() => vendor.close());
 
-  it("ends with 75 while a review waits, takes the answer from another process, and finishes in a third", async () => {
+  it("ends with 75 while a review waits, accepts the answer of another process, and finishes in a third", async () => {
     vendor.reply({ kind: "answer", text: "draft" });
     const line = ["run", "team.mjs", "--input", "topic=otters", "--durable", "--run-id", "r-1"];
     const first = await project.run([...line, "--json"], environment);

@@ -92,7 +92,7 @@ describe("the command eval", function () {
     ["an empty dataset", ["empty.eval.mjs"], /AE_DATASET/],
     ["a file without an evaluation", ["team.mjs"], /must be an evaluation/],
     [
-      "a threshold that is no number",
+      "an invalid threshold",
       ["good.eval.mjs", "--fail-under", "exact=x"],
       /--fail-under must be a number/,
     ],

@@ -27,7 +27,7 @@ describe("the form of an ensemble's inputs", () => {
     });
   });
 
-  it("leaves values of a file unchanged, and all values if there is no form", () => {
+  it("keeps values of a file unchanged, and all values if there is no form", () => {
     expect(formedInputs(form, { words: "5" }, new Set())).to.deep.equal({ words: "5" });
     expect(formedInputs(undefined, { any: "5" }, given)).to.deep.equal({ any: "5" });
   });

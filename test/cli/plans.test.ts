@@ -93,7 +93,7 @@ describe("the commands that run nothing", () => {
     expect(stdout).not.to.include("very-secret");
   });
 
-  it("doctor --json names what is installed, and how to install the rest", async () => {
+  it("doctor --json names the installed packages, and how to install the others", async () => {
     const { stdout } = await project.run(["doctor", "--json"]);
     const report = JSON.parse(stdout) as ReturnType<typeof examine>;
     expect(report.node).to.deep.include({ version: process.versions.node, ok: true });
@@ -101,7 +101,7 @@ describe("the commands that run nothing", () => {
     expect(report.traces).to.deep.include({ writable: true });
   });
 
-  it("doctor gives the command for a package that is missing", () => {
+  it("doctor prints the command that installs a missing package", () => {
     const other = new ProjectFolder();
     other.install("agentensemble", join(projectRoot, "docs")); // no package.json there, so the command looks at its own copy
     expect(examine(other.path).agentensemble.folder).to.equal(join(projectRoot, "dist"));

@@ -42,7 +42,7 @@ describe("the commands", () => {
   });
 });
 
-describe("the address of a store for requests", () => {
+describe("the URL of a store for requests", () => {
   it("describes the place of the stored runs, and whether processes share it", () => {
     const placeOf = (url: string): readonly unknown[] => {
       const { isShared, journal } = networkStoreAt(url);

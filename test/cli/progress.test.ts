@@ -54,7 +54,7 @@ describe("showProgress", () => {
     ["NO_COLOR", "1"],
     ["TERM", "dumb"],
   ] as const)
-    it(`writes plain lines on a terminal where ${name} is ${value}`, async () => {
+    it(`writes plain lines on a terminal if ${name} is ${value}`, async () => {
       setEnvironment({ CI: undefined, NO_COLOR: undefined, TERM: "xterm", [name]: value });
       const text = (await shown(true, "start")).join("");
       expect(text).to.include("start [1/1] wait").and.not.include("\u001b");

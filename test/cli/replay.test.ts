@@ -81,12 +81,12 @@ describe("agentensemble replay", () => {
 
   const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
     [
-      "a recording that is not there",
+      "a missing recording",
       ["replay", "nowhere.jsonl", "team.mjs"],
       /Can't read the recording nowhere\.jsonl[^]*--record/,
     ],
     [
-      "a file that is no recording",
+      "a file that is not a recording",
       ["replay", "team.mjs", "team.mjs", "--input", "player=A"],
       /error AE_FILE_FORMAT: \S*team\.mjs:1 /,
     ],

@@ -321,7 +321,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
   describe("a file that can't be run", () => {
     const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
       [
-        "a file that is not there",
+        "a missing file",
         ["run", "taem.mjs"],
         /There is no file taem\.mjs[^]*Did you mean 'team\.mjs'/,
       ],
@@ -337,7 +337,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
         /has no default export[^]*export default team;/,
       ],
       [
-        "a default export that is no ensemble",
+        "a default export that is not an ensemble",
         ["run", "number.mjs"],
         /must be an Ensemble[^]*got: 42[^]*export default new Ensemble/,
       ],
@@ -410,7 +410,7 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
         /can't be named __proto__/,
       ],
       [
-        "an input's file that is not there",
+        "a missing file of an input",
         ["run", "echo.mjs", "--input", "a=@nowhere.txt"],
         /--input a: can't read nowhere\.txt/,
       ],

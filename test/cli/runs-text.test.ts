@@ -43,17 +43,21 @@ const RESULT: NonNullable<KeptRun["result"]> = {
 
 describe("a stored run in one line", () => {
   const cases: readonly (readonly [string, Partial<KeptRun>, string])[] = [
-    ["what a waiting run waits for", { status: "waiting", waitsFor: "Ana" }, "Ana"],
-    ["the process of a running one", { status: "running", owner: "host:7" }, "host:7"],
-    ["that a process has died", { status: "running" }, "(its process has died)"],
-    ["why a run was cancelled", { status: "cancelled", cancelReason: "too dear" }, "too dear"],
     [
-      "a cancellation that is not carried out",
+      "the review or event that a waiting run waits for",
+      { status: "waiting", waitsFor: "Ana" },
+      "Ana",
+    ],
+    ["the process of a run in progress", { status: "running", owner: "host:7" }, "host:7"],
+    ["that a process has died", { status: "running" }, "(its process has died)"],
+    ["the reason of a cancellation", { status: "cancelled", cancelReason: "too dear" }, "too dear"],
+    [
+      "a pending cancellation",
       { status: "running", owner: "host:7", cancelReason: "too dear" },
       "cancellation requested: too dear",
     ],
     [
-      "the error of a failed one",
+      "the error of a failed run",
       {
         status: "failed",
         result: { ...RESULT, error: { code: "AE_X", message: "It is broken" } },

@@ -88,7 +88,7 @@ describe("--review console with a store of several processes", () => {
     expect([(await other).raw, asked]).to.deep.equal(["by page", 1]);
   });
 
-  it("asks the open question of a suspended run again", async () => {
+  it("shows the open question of a suspended run again", async () => {
     const journal = Journal.inMemory();
     const tasks = [
       new Task({ description: "x", handler: () => "draft", review: Review.of({ timeoutMs: 0 }) }),

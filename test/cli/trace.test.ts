@@ -355,12 +355,12 @@ describe("agentensemble trace", () => {
     const cases: readonly (readonly [string, string, number, RegExp])[] = [
       ["is empty", "", 1, /it is empty/],
       [
-        "was cut short",
+        "is truncated",
         whole.slice(0, whole.indexOf("Planner")),
         whole.slice(0, whole.indexOf("Planner")).split("\n").length,
         /is not JSON/,
       ],
-      ["is some other document", '\n{ "name": "x" }', 2, /no schemaVersion/],
+      ["is another document", '\n{ "name": "x" }', 2, /no schemaVersion/],
       [
         "is a recording",
         '{"format":"agentensemble/recording","version":1}\n{"type":"run"}\n',
@@ -372,15 +372,15 @@ describe("agentensemble trace", () => {
       ["is a task graph", '{ "type": "dag", "schemaVersion": "1.3" }', 1, /task graph/],
       ["comes from a newer version", '{\n"schemaVersion": "2.0" }', 2, /"?2\.0"? is not supported/],
       ["comes from an older version", '{\n\n"schemaVersion": "0.9" }', 3, /0\.9/],
-      ["has a version that is no text", '{"schemaVersion": 1.1 }', 1, /1\.1 is not supported/],
+      ["has a version that is not a text", '{"schemaVersion": 1.1 }', 1, /1\.1 is not supported/],
       [
-        "has a list where an object should be",
+        "has a list in place of an object",
         '{"schemaVersion": "1.1",\n"taskTraces": [{},\n[]]}',
         3,
         /taskTraces\[1\] must be an object/,
       ],
       [
-        "has a text where a list should be",
+        "has a text in place of a list",
         '{"schemaVersion": "1.1",\n"taskTraces": [{"llmInteractions":\n"x"}]}',
         3,
         /taskTraces\[0\]\.llmInteractions must be a list/,
@@ -392,7 +392,7 @@ describe("agentensemble trace", () => {
         /totalDuration must be an ISO-8601 duration/,
       ],
       [
-        "has a number that is a text",
+        "has a text in place of a number",
         '{"schemaVersion": "1.1", "metrics": {\n"inputTokens": "many"}}',
         2,
         /metrics\.inputTokens must be a number/,

@@ -43,16 +43,16 @@ describe("attachments of a task", () => {
     ["an image of the declared type", { type: "image", data: JPEG, mediaType: "image/jpeg" }],
     ["the old name of a type", { type: "image", data: JPEG, mediaType: "image/jpg" }],
     ["base64 text in lines", { type: "image", data: `${PNG.slice(0, 8)}\n${PNG.slice(8)}` }],
-    ["a type that no first bytes prove", { type: "image", data: "AAAA", mediaType: "image/x-own" }],
+    ["a type without known first bytes", { type: "image", data: "AAAA", mediaType: "image/x-own" }],
     ["a PDF", { type: "file", data: PDF, mediaType: "application/pdf", name: "a.pdf" }],
     ["a text file", { type: "file", data: base64("a,b"), mediaType: "text/csv" }],
     ["audio", { type: "audio", data: MP3, mediaType: "audio/mpeg" }],
     ["audio under its other name", { type: "audio", data: MP3, mediaType: "audio/mp3" }],
-    ["a PDF by its address", { type: "file", data: "https://a.test/b", mediaType: "text/plain" }],
+    ["a PDF by its URL", { type: "file", data: "https://a.test/b", mediaType: "text/plain" }],
     ["marked for the vendor's cache", { type: "text", text: "a", cache: { ttl: "5m" } }],
     ["an image with the resolution", { type: "image", data: PNG, detail: "low" }],
-    ["a data: address", { type: "image", data: `data:image/png;base64,${PNG}` }],
-    ["an address", { type: "image", data: "https://example.test/a" }],
+    ["a data: URL", { type: "image", data: `data:image/png;base64,${PNG}` }],
+    ["a URL as text", { type: "image", data: "https://example.test/a" }],
     ["a URL", { type: "image", data: new URL("https://example.test/a"), mediaType: "image/png" }],
   ] as const) {
     it(`may be ${what}`, () => expect(taskWith(part).attachments).to.deep.equal([part]));
@@ -85,13 +85,13 @@ describe("attachments of a task", () => {
     ["blank data", { type: "image", data: " " }, "data must be base64 text or an address"],
     ["text without text", { type: "text" }, "text must not be blank"],
     [
-      "a type that is no text",
+      "a type that is not a text",
       { type: "image", data: PNG, mediaType: 7 },
       "mediaType must be text",
     ],
     ["a path", { type: "image", data: "./a.png" }, "neither base64 text nor"],
     [
-      "an address of a file",
+      "a URL of a file",
       { type: "image", data: new URL("file:///a.png") },
       "neither base64 text nor",
     ],
@@ -112,7 +112,7 @@ describe("attachments of a task", () => {
     ],
     ["audio", { type: "image", data: MP3 }, "is no image: its first bytes are those of audio/mpeg"],
     [
-      "audio in a data: address",
+      "audio in a data: URL",
       { type: "image", data: `data:image/png;base64,${MP3}` },
       "declared as image/png, but its first bytes are those of audio/mpeg",
     ],
@@ -122,7 +122,7 @@ describe("attachments of a task", () => {
       "declared as image/png, but its first bytes are those of image/jpeg",
     ],
     [
-      "what does not begin as declared",
+      "data with the first bytes of another type",
       { type: "image", data: "AAAA", mediaType: "image/png" },
       "are of another type",
     ],
@@ -362,7 +362,7 @@ describe("attachment", () => {
     ],
     ["SVG as text", "<svg/>", {}, { type: "file", mediaType: "text/xml" }],
     [
-      "SVG that is claimed",
+      "SVG that is declared",
       "<svg/>",
       { mediaType: "image/svg+xml" },
       { type: "file", mediaType: "text/xml" },
@@ -416,7 +416,7 @@ describe("attachment", () => {
   for (const [what, content, o, problem] of [
     ["no bytes", "", {}, "has no bytes"],
     [
-      "another type than claimed",
+      "another type than declared",
       "%PDF-1.7",
       { mediaType: "image/png" },
       "declared as image/png, but its first bytes are those of application/pdf",
@@ -426,13 +426,8 @@ describe("attachment", () => {
     ["bytes of no known type", "\0\x01\x02", {}, "has no mediaType, and its first bytes show none"],
     ["too many bytes", "%PDF-1.7", { maxBytes: 7 }, "must have at most 7 bytes, got: 8"],
     ["an unknown option", "%PDF-1.7", { mimeType: "a/b" }, "Unknown option 'mimeType'"],
-    [
-      "a pattern that is none",
-      "%PDF-1.7",
-      { types: ["png"] },
-      "types at index 0 must be a media type",
-    ],
-    ["a limit of nothing", "%PDF-1.7", { maxBytes: 0 }, "maxBytes must be >= 1"],
+    ["an invalid pattern", "%PDF-1.7", { types: ["png"] }, "types at index 0 must be a media type"],
+    ["a limit of 0", "%PDF-1.7", { maxBytes: 0 }, "maxBytes must be >= 1"],
     ["a blank type", "%PDF-1.7", { mediaType: " " }, "mediaType must not be blank"],
     ["a blank name", "%PDF-1.7", { name: " " }, "name must not be blank"],
     ["an unknown cache mark", "%PDF-1.7", { cache: true }, "cache must be"],
@@ -497,7 +492,7 @@ describe("attachment", () => {
       { mediaType: "video/mp4" },
       "video/mp4, which is not accepted",
     ],
-    ["data: that lies", `data:image/png;base64,${JPEG}`, {}, "declared as image/png"],
+    ["data: with the wrong type", `data:image/png;base64,${JPEG}`, {}, "declared as image/png"],
     ["data: with broken base64", "data:image/png;base64,?", {}, "takes base64 text"],
   ] as const)
     it(`refuses ${what} as a URL`, () =>
@@ -552,11 +547,11 @@ describe("attachment", () => {
 
   for (const [what, o, problem] of [
     ["a total that is smaller than the part", { maxTotalBytes: 3 }, "at most 3 bytes, got: 4"],
-    ["a total of nothing", { maxTotalBytes: 0 }, "maxTotalBytes must be >= 1"],
+    ["a total of 0", { maxTotalBytes: 0 }, "maxTotalBytes must be >= 1"],
     ["no parts", { maxParts: 0 }, "maxParts must be >= 1"],
     ["a type that is not accepted", { types: ["image/*"] }, "is text/plain, which is not accepted"],
-    ["a type that is none", { types: ["images"] }, "types"],
-    ["a signal that is none", { signal: {} as AbortSignal }, "signal must be an AbortSignal"],
+    ["an invalid type", { types: ["images"] }, "types"],
+    ["an invalid signal", { signal: {} as AbortSignal }, "signal must be an AbortSignal"],
     ["an unknown option", { maxByte: 3 } as object, "maxBytes"],
   ] as const)
     it(`refuses ${what}`, () =>

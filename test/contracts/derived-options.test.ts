@@ -160,9 +160,9 @@ describe("run options", () => {
   });
 
   for (const [what, options, part] of [
-    ["a priority that there is not", { priority: "URGENT" }, "run() priority"],
-    ["listeners that are no list", { listeners: {} }, "run() listeners"],
-    ["a callback that is no function", { listeners: [{ onToken: 7 }] }, "onToken"],
+    ["an unknown priority", { priority: "URGENT" }, "run() priority"],
+    ["listeners that are not a list", { listeners: {} }, "run() listeners"],
+    ["a callback that is not a function", { listeners: [{ onToken: 7 }] }, "onToken"],
   ] as const)
     it(`refuse ${what}`, async () => {
       await using ensemble = new Ensemble({

@@ -89,24 +89,24 @@ describe("Graph", () => {
       { start: Graph.END },
       "Graph 'g' start state '__END__' is not a declared state",
     ],
-    ["edges that are no list", { edges: {} }, "Graph 'g' edges must be an array, got: {}"],
+    ["edges that are not a list", { edges: {} }, "Graph 'g' edges must be an array, got: {}"],
     [
       "an edge from the end",
       { edges: [{ from: Graph.END, to: "a" }] },
       "Graph 'g' edge[0] 'from' must not be Graph.END",
     ],
     [
-      "an edge from nowhere",
+      "an edge from an unknown state",
       { edges: [{ from: "c", to: "a" }] },
       "Graph 'g' edge[0] 'from' = 'c' is not a declared state. Known: [a, b]",
     ],
     [
-      "an edge to nowhere",
+      "an edge to an unknown state",
       { edges: [{ from: "a", to: "c" }] },
       "Graph 'g' edge[0] 'to' = 'c' is neither Graph.END nor a declared state. Known: [a, b]",
     ],
     [
-      "a predicate that is no function",
+      "a predicate that is not a function",
       { edges: [{ from: "a", to: "b", when: true }] },
       "Graph 'g' edge[0] 'when' must be a function, got: true",
     ],
@@ -116,7 +116,7 @@ describe("Graph", () => {
       "Unknown option 'if' in Graph 'g' edge[0].",
     ],
     [
-      "a state that leads nowhere",
+      "a state without an edge",
       { edges: [{ from: "a", to: "b" }] },
       "Graph 'g' states have no outgoing edges: [b]",
     ],
@@ -127,7 +127,7 @@ describe("Graph", () => {
       "Graph 'g' onMaxSteps must be one of RETURN_LAST, THROW, RETURN_WITH_FLAG, got: FAIL",
     ],
     [
-      "a stranger among the states without feedback",
+      "an unknown name in the states without feedback",
       { noFeedbackStates: ["c"] },
       "Graph 'g' noFeedbackStates names 'c', which is not a declared state. Known: [a, b]",
     ],

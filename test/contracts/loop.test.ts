@@ -53,9 +53,13 @@ describe("Loop", () => {
   const refused: readonly (readonly [string, object, string])[] = [
     ["a blank name", { name: "", tasks: [task] }, "Loop name must be non-blank"],
     ["an empty body", { name: "l", tasks: [] }, "Loop 'l' body must contain at least one task"],
-    ["what is no task", { name: "l", tasks: ["t"] }, "Loop 'l' tasks[0] must be a Task, got: t"],
     [
-      "a predicate that is no function",
+      "a value that is not a task",
+      { name: "l", tasks: ["t"] },
+      "Loop 'l' tasks[0] must be a Task, got: t",
+    ],
+    [
+      "a predicate that is not a function",
       { name: "l", tasks: [task], until: true },
       "Loop 'l' until must be a function",
     ],
@@ -75,22 +79,22 @@ describe("Loop", () => {
       "Loop 'l' outputMode must be one of LAST_ITERATION, FINAL_TASK_ONLY, ALL_ITERATIONS, got: ALL",
     ],
     [
-      "what is no task in its context",
+      "a value that is not a task in its context",
       { name: "l", tasks: [task], context: [{}] },
       "Loop 'l' context[0] must be a Task",
     ],
     [
-      "two tasks of one name",
+      "two tasks with one name",
       { name: "l", tasks: [named("a"), named("a")] },
       "Loop 'l' body has duplicate task name/description: 'a'. Body tasks must be uniquely identifiable.",
     ],
     [
-      "two nameless tasks of one description",
+      "two tasks without a name with one description",
       { name: "l", tasks: [task, Task.of("Work")] },
       "duplicate task name/description: 'Work'",
     ],
     [
-      "a body task that needs an outer one",
+      "a body task with an outer task in its context",
       { name: "l", tasks: [new Task({ description: "B", context: [outside] })] },
       "Loop 'l' body task 'B' has a task outside the loop body in its `context`.",
     ],

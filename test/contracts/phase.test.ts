@@ -36,9 +36,13 @@ describe("Phase", () => {
     ["a blank name", { name: " ", tasks: [task] }, "Phase name must not be null or blank"],
     ["no name", { tasks: [task] }, "Phase name must not be null or blank"],
     ["no tasks", { name: "p", tasks: [] }, "Phase 'p' must contain at least one task"],
-    ["what is no task", { name: "p", tasks: [1] }, "Phase 'p' tasks[0] must be a Task, got: 1"],
     [
-      "what is no phase before it",
+      "a value that is not a task",
+      { name: "p", tasks: [1] },
+      "Phase 'p' tasks[0] must be a Task, got: 1",
+    ],
+    [
+      "a value that is not a phase before it",
       { name: "p", tasks: [task], after: ["q"] },
       "Phase 'p' after[0] must be a Phase, got: q",
     ],

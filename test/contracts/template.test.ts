@@ -42,7 +42,7 @@ const value = fc.oneof(
 );
 
 describe("the template resolver", () => {
-  it("replaces variables, unescapes escapes and keeps everything else", () => {
+  it("replaces variables, unescapes escapes and keeps other text unchanged", () => {
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), value, (pieces, filled) => {
         const inputs = Object.fromEntries(

@@ -126,7 +126,7 @@ describe("Agent", () => {
     );
   });
 
-  it("has the documented defaults, is frozen, and takes maxIterations 1", () => {
+  it("has the documented defaults, is frozen, and accepts maxIterations 1", () => {
     const made = new Agent({
       role: "r",
       goal: "g",

@@ -292,7 +292,7 @@ describe("Conversation", () => {
       expect(model.requests).to.have.length(1);
     });
 
-    it("conflict in a store without locks: the first answer stays, the second is in the error", async () => {
+    it("conflict in a store without locks: the first answer is stored, the error contains the second", async () => {
       const gate = new Gate();
       const { lock: _lock, ...bare } = withoutClass(ConversationStore.inMemory());
       await using chat = new Conversation({ agent, model: gated(gate), store: bare });

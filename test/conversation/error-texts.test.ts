@@ -35,8 +35,8 @@ const WAYS: Readonly<Record<string, Partial<ConversationOptions>>> = {
   "a model that fails": { model: new ScriptedModel([failing]) },
   "a guardrail of the input": { guardrails: { input: [refusing] } },
   "a guardrail of the output": { guardrails: { output: [refusing] } },
-  "an approval that nobody can give": { tools: [pay], model: new ScriptedModel([call]) },
-  "a file that the model does not take": {
+  "an approval without a reviewer": { tools: [pay], model: new ScriptedModel([call]) },
+  "a file that the model does not accept": {
     model: Object.assign(new ScriptedModel(["done"]), { capabilities: { parts: { user: [] } } }),
   },
   "too many iterations": {

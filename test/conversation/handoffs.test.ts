@@ -405,7 +405,7 @@ describe("handoffs", () => {
       expect(delegation).to.include({ mode: "handoff", workerRole: "Billing", succeeded: true });
     });
 
-    it("show their agent where durable() restores the task", async () => {
+    it("show their agent if durable() restores the task", async () => {
       let fails = true;
       const model = new ScriptedModel([{ toolCalls: [to("billing")] }, "settled"]);
       const last = new Task({

@@ -109,7 +109,7 @@ describe("the run of a turn in its journal", () => {
     expect([...seen, await statusNow()]).to.deep.equal(["running", "completed"]);
   });
 
-  it("is failed with a turn that failed, and completed where another turn came first", async () => {
+  it("is failed for a turn that failed, and completed if another turn was stored first", async () => {
     const journal = Journal.inMemory();
     const store = ConversationStore.inMemory();
     const model = new ScriptedModel(() => {

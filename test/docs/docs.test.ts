@@ -88,7 +88,7 @@ describe("the documentation", () => {
       expect(problemsOf(snippets)).to.deep.equal([]);
     });
 
-    it("are reported under their place where they do not compile", () => {
+    it("are reported with their position if they do not compile", () => {
       const wrong = { title: "docs/wrong.md:7", code: "const text: string = new Task(1);" };
       const fine = { title: "docs/fine.md:1", code: "export const id: string = run.id;" };
       const [problem, ...others] = problemsOf([fine, wrong]);
@@ -258,7 +258,7 @@ describe("the documentation", () => {
   });
 
   describe("docs/coming-from-java.md", () => {
-    it("marks no name as `not yet` that the package exports or takes as an option", () => {
+    it("marks no exported name or option as `not yet`", () => {
       const options = declaredTypes.fieldsByType(ALL_OPTIONS)[""] ?? [];
       const existing = new Set([...exportedNames(), ...options]);
       const missing = [

@@ -562,7 +562,7 @@ describe("an early exit", () => {
       [],
     ));
 
-  it("keeps the reviewed output as the taps have made it, judged and committed", async () => {
+  it("keeps the reviewed output as changed by the taps, judged and committed", async () => {
     const judged: string[] = [];
     const committed: string[] = [];
     const plugin = tapping("review", ({ hooks }) => {

@@ -81,7 +81,7 @@ function disturbing(seed: number): Plugin {
   });
 }
 
-describe("teams made at random", () => {
+describe("random teams", () => {
   const { first, runs } = fuzzRange(56);
   for (const [index, shape] of shapes.entries()) {
     const seeds = Array.from({ length: runs }, (_, n) => first + n).filter(

@@ -108,7 +108,7 @@ describe("a model's name", () => {
       .and.include("Did you mean 'house'");
   });
 
-  it("is resolved by the provider registered last where two share a name", async () => {
+  it("is resolved by the provider registered last if two share a name", async () => {
     const first = definePlugin({ ...provider("house"), name: "first" });
     const second = definePlugin({
       name: "second",

@@ -116,7 +116,7 @@ describe("pieces of reasoning", () => {
     ]);
   });
 
-  it("are joined for a reader that is far behind, block by block", async () => {
+  it("are joined for a slow reader, block by block", async () => {
     const queue = new EventQueue();
     const piece = (index: number, token: string, taskId = "task-1"): EnsembleEvent => ({
       ...{ v: 1, seq: 0, runId: "run-1", at: "2026-01-01T00:00:00.000Z" },

@@ -117,7 +117,7 @@ describe("guardrailRetries", () => {
     expect(asked).to.equal(1);
   });
 
-  it("counts the tool calls of all attempts, and a handler's attempts too", async () => {
+  it("counts the tool calls of all attempts, also for a handler's attempts", async () => {
     const count = tool({ name: "count", description: "Counts", execute: () => "1" });
     const agent = new Agent({ role: "Counter", goal: "Count", tools: [count] });
     const asking = { toolCalls: [{ name: "count", arguments: { input: "x" } }] };
@@ -231,7 +231,7 @@ describe("a retry policy", () => {
     expect(output.metrics.llmCallCount).to.equal(3);
   });
 
-  it("is not asked about the refusal of a hook, or after the end of the run", async () => {
+  it("is not called for the refusal of a hook, or after the end of the run", async () => {
     let asked = 0;
     const no = tapping("no", ({ hooks }) => hooks.beforeLlmCall.tap(() => reject("no")));
     await runToEnd({
@@ -414,7 +414,7 @@ describe("streaming", () => {
     });
   });
 
-  it("lets the stream release its resources after its last event", async () => {
+  it("allows the stream to release its resources after its last event", async () => {
     let closed = 0;
     const model = new ScriptedModel([]);
     model.stream = async function* () {

@@ -278,7 +278,7 @@ describe("a workflow of a plugin", () => {
     expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a", "b"]);
   });
 
-  it("receives a loop in a part of the plan only if the part contains the whole loop", async () => {
+  it("receives a loop in a part of the plan only if the part contains the complete loop", async () => {
     const seen: unknown[] = [];
     const parts = definePlugin({
       name: "parts",
@@ -370,7 +370,7 @@ describe("the purpose of a task and whether it is internal", () => {
   });
 });
 
-describe("an agent that is made from a description", () => {
+describe("an agent that is created from a description", () => {
   const synthesizer = (
     make: () => unknown,
     usesModel = false,
@@ -504,7 +504,7 @@ describe("Ensemble.explain", () => {
 });
 
 describe("testKernel", () => {
-  it("makes repeated runs produce identical traces", async () => {
+  it("produces identical traces in repeated runs", async () => {
     const traces: string[] = [];
     for (let i = 0; i < 2; i++) {
       const kernel = testKernel();

@@ -212,8 +212,8 @@ describe("values of a run", () => {
   });
 
   for (const [what, values, part] of [
-    ["what is no list", 7, "must be a list"],
-    ["what runValue did not make", [{ token: User, value: ada }], "must be a list"],
+    ["a value that is not a list", 7, "must be a list"],
+    ["a value that runValue() did not create", [{ token: User, value: ada }], "must be a list"],
     ["two values of one token", [runValue(User, ada), runValue(User, ada)], "test/User' twice"],
   ] as const)
     it(`refuse ${what}`, async () => {

@@ -182,7 +182,7 @@ describe("a cancelled run", () => {
   });
 });
 
-describe("an early exit that a review asks for", () => {
+describe("an early exit that a review requests", () => {
   const exit = (): never => {
     throw new ExitEarlySignal("enough");
   };

@@ -43,19 +43,23 @@ describe("an ensemble's shape", () => {
       "Workflow.HIERARCHICAL does not support Loop nodes. Use Workflow.SEQUENTIAL or Workflow.PARALLEL when declaring loops.",
     ],
     [
-      "two loops of one name",
+      "two loops with one name",
       { loops: [loop("l"), loop("l")] },
       "Duplicate loop name 'l' detected. Loop names must be unique within an ensemble.",
     ],
     [
-      "two phases of one name",
+      "two phases with one name",
       { phases: [phase("p"), phase("p")] },
       "Duplicate phase name 'p' detected. Phase names must be unique within an ensemble.",
     ],
-    ["what is no phase", { phases: [{}] }, "Ensemble phases[0] must be a Phase, got: {}"],
-    ["what is no loop", { loops: [task()] }, "Ensemble loops[0] must be a Loop"],
-    ["what is no graph", { graph: {} }, "Ensemble graph must be a Graph, got: {}"],
-    ["phases that are no list", { phases: phase() }, "Ensemble phases must be an array"],
+    [
+      "a value that is not a phase",
+      { phases: [{}] },
+      "Ensemble phases[0] must be a Phase, got: {}",
+    ],
+    ["a value that is not a loop", { loops: [task()] }, "Ensemble loops[0] must be a Loop"],
+    ["a value that is not a graph", { graph: {} }, "Ensemble graph must be a Graph, got: {}"],
+    ["phases that are not a list", { phases: phase() }, "Ensemble phases must be an array"],
   ];
   for (const [what, options, message] of refused) {
     it(`refuses ${what}`, () => expect(() => make(options)).to.throw(ValidationError, message));

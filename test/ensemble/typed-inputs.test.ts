@@ -85,9 +85,9 @@ describe("typed inputs of an ensemble", () => {
   });
 
   for (const [what, type, part] of [
-    ["what is no schema", 7, "must be a schema"],
+    ["a value that is not a schema", 7, "must be a schema"],
     ["plain JSON Schema, which checks nothing", { type: "object" }, "must be a schema"],
-    ["a schema of something else than an object", z.string(), "describe an object"],
+    ["a schema of a value that is not an object", z.string(), "describe an object"],
     ["a schema without JSON Schema", z.object({ at: z.date() }), "JSON Schema"],
   ] as const)
     it(`refuse ${what}`, () => {

@@ -51,12 +51,17 @@ describe("a dataset of JSON lines", () => {
 
   const wrong: readonly (readonly [string, string, object, RegExp])[] = [
     [
-      "no JSON",
+      "invalid JSON",
       '{"input":1}\n{"input":',
       { code: "AE_FILE_FORMAT", line: 2 },
       /line 2 is not JSON/,
     ],
-    ["no object", "[1]\n", { code: "AE_FILE_FORMAT", line: 1 }, /not a JSON object/],
+    [
+      "a value that is not an object",
+      "[1]\n",
+      { code: "AE_FILE_FORMAT", line: 1 },
+      /not a JSON object/,
+    ],
     ["another type", '{"input":true}', { code: "AE_DATASET" }, /line 1: input does not match/],
   ];
   for (const [what, text, fields, message] of wrong)

@@ -146,7 +146,7 @@ describe("evaluate()", () => {
     expect(result.cases[0]?.trials[0]?.way.toolCalls[0]?.arguments).to.deep.equal({ input: "1+2" });
   });
 
-  it("gives 1 to a target that copies the expected value, and less to a copy of another case's value", async () => {
+  it("returns 1 for a target that copies the expected value, and less for a copy of another case's value", async () => {
     const words = Array.from({ length: 30 }, (_, i) => `word ${i}`);
     const dataset = words.map((word, i) => ({ input: i, expected: word }));
     const of = (shift: number): Promise<EvaluationResult> =>
@@ -341,7 +341,7 @@ describe("errors of an evaluation", () => {
   const refused: readonly (readonly [string, object, string, RegExp])[] = [
     ["an empty dataset", { dataset: [] }, "AE_DATASET", /has no case/],
     [
-      "two cases of one id",
+      "two cases with one id",
       {
         dataset: [
           { id: "a", input: 1 },
@@ -360,7 +360,7 @@ describe("errors of an evaluation", () => {
     ["a case without an input", { dataset: [{ id: "a" }] }, "AE_DATASET", /Case 1 has no input/],
     ["a choice that matches nothing", { only: { tags: ["x"] } }, "AE_DATASET", /matches `only`/],
     [
-      "scorers of one name",
+      "scorers with one name",
       { scorers: [always(1), always(1)] },
       "AE_VALIDATION",
       /two with the name 'always'/,
@@ -376,8 +376,8 @@ describe("errors of an evaluation", () => {
       /needs costConfiguration/,
     ],
     ["no target", { target: 7 }, "AE_VALIDATION", /target must be/],
-    ["a baseline that is none", { baseline: { name: "x" } }, "AE_BASELINE", /is not an evaluation/],
-    ["a baseline that is not there", { baseline: "/nowhere.json" }, "AE_BASELINE", /Can't read/],
+    ["an invalid baseline", { baseline: { name: "x" } }, "AE_BASELINE", /is not an evaluation/],
+    ["a missing baseline", { baseline: "/nowhere.json" }, "AE_BASELINE", /Can't read/],
   ];
   for (const [what, change, code, message] of refused)
     it(`refuse ${what} before anything is run`, async () => {

@@ -39,7 +39,7 @@ describe("an evaluation of an ensemble", () => {
     expect(again.scores[0]).to.include({ mean: 1, cases: 1 });
   });
 
-  it("has no trace if a target makes no run", async () => {
+  it("has no trace if a target starts no run", async () => {
     const traces = join(temporaryFolder(), "traces");
     const { cases } = await evaluate({ ...one, scorers: [exact()], traces });
     expect(cases[0]?.trials[0]).to.not.have.property("trace");

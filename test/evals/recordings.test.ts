@@ -148,7 +148,7 @@ describe("an evaluation with recordings", function () {
     expect(calls).to.equal(12);
   });
 
-  it("records the calls of judges too", async () => {
+  it("records the calls of judges", async () => {
     let calls = 0;
     const model = new ScriptedModel(() => {
       calls++;
@@ -167,7 +167,7 @@ describe("an evaluation with recordings", function () {
     expect(calls).to.equal(2);
   });
 
-  it("needs no key, and fails at a missing request, with onMiss fail", async () => {
+  it("requires no key, and fails at a missing request, with onMiss fail", async () => {
     const file = join(temporaryFolder(), "none.jsonl");
     await using target = new Ensemble({
       model: "openai:gpt-4o-mini",
@@ -216,7 +216,7 @@ describe("an evaluation with recordings", function () {
 describe("an evaluation with durable()", function () {
   this.timeout(60_000);
 
-  it("takes finished trials from the journal, and repeats the others after a change of the prompt", async () => {
+  it("reads finished trials from the journal, and repeats the others after a change of the prompt", async () => {
     const { server, calls } = await vendor();
     const journal = Journal.inMemory();
     const first = await evaluated(server, [durable({ journal })]);

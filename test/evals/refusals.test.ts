@@ -84,16 +84,16 @@ describe("evaluate() refuses", () => {
     ["more than 100 trials", { trials: 101 }, "AE_VALIDATION", "at most 100, got: 101"],
     ["a seed of more than 32 bits", { seed: 2 ** 32 }, "AE_VALIDATION", "seed must be at most"],
     ["a blank version", { version: " " }, "AE_VALIDATION", "version must be a text"],
-    ["traces in no folder", { traces: "" }, "AE_VALIDATION", "traces must be a text"],
+    ["traces with a blank folder", { traces: "" }, "AE_VALIDATION", "traces must be a text"],
     ["a confidence of 1", { confidence: 1 }, "AE_VALIDATION", "confidence must be a number above"],
     [
-      "no least difference",
+      "no minimum difference",
       { minDifference: 0 },
       "AE_VALIDATION",
       "minDifference must be a number",
     ],
     ["a scorer that is a text", { scorers: ["exact"] }, "AE_VALIDATION", "must be functions"],
-    ["scorers that are no list", { scorers: exact() }, "AE_VALIDATION", "must be a list"],
+    ["scorers that are not a list", { scorers: exact() }, "AE_VALIDATION", "must be a list"],
     ["a dataset that is a text", { dataset: "cases" }, "AE_VALIDATION", "must be a list of cases"],
     ["no dataset", { dataset: null }, "AE_VALIDATION", "must be a list of cases or a Dataset"],
     ["a case that is a text", { dataset: ["q"] }, "AE_DATASET", "Case 1 must be an object"],
@@ -169,8 +169,8 @@ describe("readEvaluation()", () => {
 
   const damaged: readonly (readonly [string, object])[] = [
     ["no cases", { cases: undefined }],
-    ["a case that is no object", { cases: [null] }],
-    ["a trial that is no object", { cases: [{ id: "a", trials: [null] }] }],
+    ["a case that is not an object", { cases: [null] }],
+    ["a trial that is not an object", { cases: [{ id: "a", trials: [null] }] }],
     ["a trial without scores", { cases: [{ id: "a", trials: [{ trial: 1 }] }] }],
     ...["Infinity", "1", -0.1, 1.1, {}].map(
       (value) =>

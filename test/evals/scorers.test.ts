@@ -214,13 +214,13 @@ describe("scorers", () => {
   });
 
   for (const [title, make] of [
-    ["a pattern that looks ahead", () => pattern(/a(?=b)/)],
+    ["a pattern with a look-ahead", () => pattern(/a(?=b)/)],
     ["a misspelt option", () => exact({ ignorCase: true } as object)],
     ["a passAt above 1", () => exact({ passAt: 2 })],
     ["a negative tolerance", () => numericTolerance({ absolute: -1 })],
     ["no names of tools", () => toolsInOrder([])],
-    ["a limit that is no number", () => costAtMost(Number.NaN)],
-    ["a schema that is none", () => matchesSchema(7 as never)],
+    ["a limit that is not a number", () => costAtMost(Number.NaN)],
+    ["an invalid schema", () => matchesSchema(7 as never)],
   ] as const)
     it(`refuse ${title}`, async () => {
       const made = Promise.resolve().then(() => make());

@@ -57,7 +57,7 @@ describe("the files for deployment", () => {
     expect(manifests).to.not.match(/postgres(ql)?:\/\//);
   });
 
-  it("start node itself, so that it gets SIGTERM", () => {
+  it("start node itself, which therefore receives SIGTERM", () => {
     expect(read("deploy/Dockerfile")).to.match(/^CMD \["node", "dist\/main\.js"\]$/m);
     expect(read("deploy/kitchen.service")).to.match(/^ExecStart=\/usr\/bin\/node /m);
   });

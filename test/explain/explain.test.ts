@@ -300,7 +300,7 @@ describe("the bound of a run's cost", () => {
         }
       >
     > = {
-      "a tool loop driven to its end, with many calls refused": {
+      "a tool loop up to its limit, with many refused calls": {
         options: { tasks: [new Task({ description: "Read", agent: busy })] },
         says: ({ toolChoice }) => (toolChoice === "none" ? words : three),
       },
@@ -327,7 +327,7 @@ describe("the bound of a run's cost", () => {
       "a loop whose last task has the longest output": {
         options: { loops: [new Loop({ name: "l", tasks: [draft, long], maxIterations: 4 })] },
       },
-      "a manager that delegates as long as it may": {
+      "a manager that delegates up to its limit": {
         options: {
           workflow: "HIERARCHICAL",
           agents: [
@@ -354,7 +354,7 @@ describe("the bound of a run's cost", () => {
           };
         },
       },
-      "a graph that goes round": {
+      "a graph with a cycle": {
         options: {
           graph: new Graph({
             name: "g",

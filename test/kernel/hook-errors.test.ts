@@ -132,7 +132,7 @@ describe("a tap with a time limit", () => {
   });
 
   for (const hook of ["beforeTask", "afterTask"] as const) {
-    it(`leaves no timer behind when the run is cancelled: ${hook}`, async () => {
+    it(`leaves no timer when the run is cancelled: ${hook}`, async () => {
       const timers = (): number =>
         process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
       await pause(); // mocha's own timer starts when the test first waits
@@ -188,7 +188,7 @@ describe("a verdict that its lane does not allow", () => {
     ],
     ["a plain value", (h) => h.beforeTask.tap({ name: "x" }, () => true), /returned true/],
     [
-      "a value shaped like none",
+      "a value of an unknown form",
       (h) => h.beforeTask.tap({ name: "x", lane: "transform" }, () => ({ promptSections: [] })),
       /returned \{"promptSections":\[\]\}/,
     ],

@@ -45,7 +45,7 @@ describe("the lanes of a before hook", () => {
     expect(seen).to.deep.equal(["pre1", "pre2", "normal1", "normal2", "none", "post1", "post2"]);
   });
 
-  it("await sync and async taps alike; the promise of an async tap is no verdict", async () => {
+  it("await sync and async taps; the promise of an async tap is not a verdict", async () => {
     const seen: string[] = [];
     const { output } = await withTaps(({ beforeTask }) => {
       beforeTask.tap({ name: "slow", lane: "answer" }, async () => {

@@ -112,7 +112,7 @@ describe("an observer of a kernel", () => {
     await ensemble.dispose();
   });
 
-  it("whose `tokens` throws is reported once, and the call is not streamed for it", async () => {
+  it("whose `tokens` throws is reported once, and does not request streaming", async () => {
     const model = new ScriptedModel(["one", "two"]);
     const tasks = ["a", "b"].map((text) => new Task({ description: text, agent }));
     const broken = (): never => {

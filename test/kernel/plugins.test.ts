@@ -257,7 +257,7 @@ describe("Kernel.dispose", () => {
     expect(log.filter((entry) => entry === "a dispose")).to.have.length(1);
   });
 
-  it("needs no boot, and prevents a later one", async () => {
+  it("requires no boot, and prevents a later one", async () => {
     const log: string[] = [];
     const kernel = new Kernel({ plugins: [traced(log, "a")] });
     await kernel.dispose();

@@ -78,7 +78,7 @@ describe("MapReduceEnsemble", () => {
       expect(countsOf(mapReduce({ items: items(6) }))).to.deep.equal([6, 2, 1]);
     });
 
-    it("runs the whole tree as one PARALLEL ensemble, with outputs in the order of the tree", async () => {
+    it("runs the complete tree as one PARALLEL ensemble, with outputs in the order of the tree", async () => {
       const summary = mapReduce({ items: items(4), chunkSize: 3 });
       const output = await summary.run();
       expect(output.parsed).to.equal("i1+i2+i3+i4");
@@ -395,7 +395,7 @@ describe("MapReduceEnsemble", () => {
       expect(warnings).to.have.length(1);
     });
 
-    it("stops adding levels when a level made no output shorter", async () => {
+    it("stops adding levels if a level shortened no output", async () => {
       const { summary, warnings } = adaptive({
         items: items(16),
         targetTokenBudget: 6,

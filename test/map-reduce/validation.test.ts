@@ -33,17 +33,17 @@ describe("a MapReduceEnsemble refuses", () => {
   const direct = (): Task => Task.of("All");
   const refused: readonly (readonly [string, Record<string, unknown>, string])[] = [
     ["no items", { items: [] }, "items must not be null or empty"],
-    ["items that are no list", { items: "abc" }, "items must not be null or empty"],
+    ["items that are not a list", { items: "abc" }, "items must not be null or empty"],
     ["an unknown option", { chunksize: 3 }, "Unknown option 'chunksize' in MapReduceEnsemble"],
     [
-      "an option that follows from the items",
+      "an option that is derived from the items",
       { tasks: [] },
       "Unknown option 'tasks' in MapReduceEnsemble",
     ],
     ["a missing mapTask", { mapTask: undefined }, "mapTask must be a function"],
     ["a missing reduceTask", { reduceTask: undefined }, "reduceTask must be a function"],
     ["a chunk of one", { chunkSize: 1 }, "chunkSize must be >= 2, got: 1"],
-    ["a budget of nothing", { targetTokenBudget: 0 }, "targetTokenBudget must be > 0, got: 0"],
+    ["a budget of 0", { targetTokenBudget: 0 }, "targetTokenBudget must be > 0, got: 0"],
     [
       "both modes",
       { chunkSize: 3, targetTokenBudget: 5 },
@@ -56,7 +56,7 @@ describe("a MapReduceEnsemble refuses", () => {
     ],
     ["two budgets", { targetTokenBudget: 5, contextWindowSize: 5 }, "mutually exclusive"],
     [
-      "a ratio of nothing given",
+      "a ratio without a context window",
       { budgetRatio: 0.5 },
       "contextWindowSize must be set when budgetRatio is specified. ",
     ],
@@ -101,22 +101,22 @@ describe("a MapReduceEnsemble refuses", () => {
       "maxReduceLevels has no effect in static (chunkSize) mode",
     ],
     [
-      "an option of the ensemble that is unsound",
+      "an invalid option of the ensemble",
       { maxConcurrency: 0 },
       "Ensemble maxConcurrency must be > 0, got: 0",
     ],
     [
-      "a map task that is none",
+      "an invalid map task",
       { mapTask: (item: string) => (item === "i3" ? "task" : echo(item)) },
       "mapTask must return a Task for item at index 2, got: task",
     ],
     [
-      "a map agent that is none",
+      "an invalid map agent",
       { mapAgent: () => undefined },
       "mapAgent must return an Agent for item at index 0",
     ],
     [
-      "a reduce task that is none",
+      "an invalid reduce task",
       { reduceTask: () => undefined },
       "reduceTask must return a Task for 4 tasks",
     ],
@@ -132,17 +132,17 @@ describe("a MapReduceEnsemble refuses", () => {
       "was returned for 'map-1' already",
     ],
     [
-      "a direct task that is none",
+      "an invalid direct task",
       { targetTokenBudget: 50, directTask: () => 1 },
       "directTask must return a Task, got: 1",
     ],
     [
-      "an input estimator that gives no text",
+      "an input estimator that returns no text",
       { targetTokenBudget: 50, directTask: direct, inputEstimator: () => 1 },
       "inputEstimator must return a text for item at index 0, got: 1",
     ],
     [
-      "a token estimator that gives no count",
+      "a token estimator that returns no count",
       { targetTokenBudget: 50, directTask: direct, tokenEstimator: () => Number.NaN },
       "tokenEstimator must return a number >= 0 for item at index 0",
     ],

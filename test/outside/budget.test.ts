@@ -40,7 +40,7 @@ interface BudgetCase extends Case {
 }
 
 const CASES: Readonly<Record<string, BudgetCase>> = {
-  "tokens that are enough": {
+  "sufficient tokens": {
     limits: { maxTokens: 1_000 },
     options: run(2),
     outputs: ["dear", "dear"],
@@ -57,12 +57,12 @@ const CASES: Readonly<Record<string, BudgetCase>> = {
     codes: ["AE_TASK_EXECUTION", ...EXCEEDED],
     outputs: ["dear", "dear"],
   },
-  "calls in parallel that wait for the reservations of others": {
+  "concurrent calls that wait for the reservations of others": {
     limits: { maxTokens: 750 },
     options: run(3, { workflow: "PARALLEL", model: model("dear", 40) }),
     outputs: ["dear", "dear", "dear"],
   },
-  "calls in parallel that are too many together": {
+  "concurrent calls that together exceed the budget": {
     limits: { maxTokens: 750 },
     options: run(3, { workflow: "PARALLEL" }),
     codes: EXCEEDED,

@@ -35,7 +35,7 @@ const CASES: Readonly<Record<string, Case>> = {
     codes: REFUSED,
     outputs: ["three"],
   },
-  "an output that is done again": {
+  "an output that is repeated": {
     options: tasks(() => {
       let tries = 0;
       return new Task({

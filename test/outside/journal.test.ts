@@ -77,7 +77,7 @@ const TEAMS: Readonly<Record<string, Make>> = {
         }),
     ),
   }),
-  "agents that delegate side by side": (world) => ({
+  "agents that delegate concurrently": (world) => ({
     model: modelOf(world),
     workflow: "PARALLEL",
     agents: [worker("A"), worker("B")],

@@ -74,15 +74,15 @@ const CASES: Readonly<Record<string, Case>> = {
     options: asked(draft(), edit("better"), { reviewPolicy: "AFTER_LAST_TASK" }),
     outputs: ["draft", "better"],
   },
-  "a task that no policy holds for": {
+  "a task without a matching policy": {
     options: asked(draft({ review: Review.skip() }), edit("better"), {
       reviewPolicy: "AFTER_EVERY_TASK",
     }),
     outputs: ["draft", "better"],
   },
-  "silence that goes on": { options: late("CONTINUE"), outputs: ["draft", "next"] },
-  "silence that ends the run": { options: late("EXIT_EARLY"), outputs: ["draft"] },
-  "silence that fails": {
+  "a time-out with CONTINUE": { options: late("CONTINUE"), outputs: ["draft", "next"] },
+  "a time-out with EXIT_EARLY": { options: late("EXIT_EARLY"), outputs: ["draft"] },
+  "a time-out with FAIL": {
     options: late("FAIL"),
     codes: ["AE_TASK_EXECUTION", "AE_REVIEW_TIMEOUT"],
     outputs: [],
@@ -99,17 +99,17 @@ const CASES: Readonly<Record<string, Case>> = {
     codes: FAILED,
     outputs: [],
   },
-  "nobody who could answer about an output": {
+  "no reviewer for an output": {
     options: () => ({ tasks: [next, required()] }),
     codes: UNAVAILABLE,
     outputs: ["next"],
   },
-  "nobody who could answer before a task": {
+  "no reviewer before a task": {
     options: () => ({ tasks: [draft(before)] }),
     codes: UNAVAILABLE,
     outputs: [],
   },
-  "nobody who could answer for the policy": {
+  "no reviewer for the policy": {
     options: () => ({ tasks: [draft()], reviewPolicy: "AFTER_EVERY_TASK" }),
     codes: UNAVAILABLE,
     outputs: [],

@@ -95,7 +95,7 @@ describe("a review of a service that is forwarded to the caller", () => {
       await backend.close();
     });
 
-  it("is in the caller's review store, where any of its reviewers may answer", async () => {
+  it("is in the caller's review store, and any of its reviewers may answer", async () => {
     const backend = NetworkBackend.inMemory();
     await using service = kitchen();
     await service.start({ backend, signals: false });

@@ -141,7 +141,7 @@ describe("the end of a service", () => {
     return { kitchen, service, request, log, finish: done.open, reasonOf };
   }
 
-  it("waits for current runs, accepts no new requests, and leaves waiting ones in the queue", async () => {
+  it("waits for current runs, accepts no new requests, and keeps waiting requests in the queue", async () => {
     const backend = NetworkBackend.inMemory();
     const { kitchen, service, request, log, finish } = await busy(backend);
     const stopped = kitchen.stop();

@@ -244,7 +244,7 @@ describe("the response of a service", () => {
     expect(await cached("USE_CACHED", 1)).to.equal("request-5: 3");
   });
 
-  it("is sent to a topic if the request asks for it, and is stored without output for NONE", async () => {
+  it("is sent to a topic if requested, and is stored without output for NONE", async () => {
     const backend = NetworkBackend.inMemory();
     await using kitchen = serving({ shareTasks: { echo: handlerTask(() => "soup") } });
     await using service = await kitchen.start({ backend });

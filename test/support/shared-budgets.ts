@@ -9,22 +9,22 @@ import type {
 
 /** What a store may do wrong, to see that tests find it. */
 export type BudgetFault =
-  | "adds what was used earlier"
+  | "adds earlier usage"
   | "counts settlements twice"
   | "drops renewed reservations"
-  | "forgets what was used earlier"
+  | "forgets earlier usage"
   | "forgets late settlements"
-  | "has one account for all"
+  | "uses one account for all"
   | "ignores cost"
   | "ignores limits"
-  | "keeps reservations of the dead"
-  | "keeps what is settled reserved"
-  | "looks before it reserves"
+  | "keeps reservations of dead processes"
+  | "keeps settled amounts reserved"
+  | "checks before it reserves"
   | "never refreshes"
   | "refuses the last part"
-  | "reserves what it refuses"
-  | "shows an old state with a refusal"
-  | "stops at what was reserved";
+  | "reserves refused amounts"
+  | "returns an old state with a refusal"
+  | "stops at the reserved amount";
 
 interface Row {
   used: BudgetAmount;
@@ -80,11 +80,11 @@ export class SharedBudgets {
   }
 
   #opened({ key, earlier }: BudgetAccountRequest): Row {
-    const name = this.has("has one account for all") ? "" : key;
+    const name = this.has("uses one account for all") ? "" : key;
     const row = this.#rows.get(name) ?? { used: ZERO, held: new Map(), settled: new Set() };
     this.#rows.set(name, row);
-    if (this.has("adds what was used earlier")) row.used = sum(row.used, earlier);
-    else if (!this.has("forgets what was used earlier"))
+    if (this.has("adds earlier usage")) row.used = sum(row.used, earlier);
+    else if (!this.has("forgets earlier usage"))
       row.used = {
         tokens: Math.max(row.used.tokens, earlier.tokens),
         cost: Math.max(row.used.cost, earlier.cost),
@@ -93,7 +93,7 @@ export class SharedBudgets {
   }
 
   #read(row: Row): BudgetState {
-    if (!this.has("keeps reservations of the dead"))
+    if (!this.has("keeps reservations of dead processes"))
       for (const [id, { until }] of row.held) if (until <= this.now()) row.held.delete(id);
     return {
       used: row.used,
@@ -127,10 +127,10 @@ export class SharedBudgets {
     const settle = async (id: number, amount: BudgetAmount, used: BudgetAmount): Promise<void> => {
       await tick();
       const isLate = !row.held.has(id) && !row.settled.has(id);
-      if (!this.has("keeps what is settled reserved")) row.held.delete(id);
+      if (!this.has("keeps settled amounts reserved")) row.held.delete(id);
       const counts = this.has("counts settlements twice") || !row.settled.has(id);
       row.settled.add(id);
-      const most = this.has("stops at what was reserved") ? amount.tokens : Infinity;
+      const most = this.has("stops at the reserved amount") ? amount.tokens : Infinity;
       if (counts && !(isLate && this.has("forgets late settlements")))
         row.used = sum(row.used, { ...used, tokens: Math.min(used.tokens, most) });
       refresh();
@@ -142,12 +142,12 @@ export class SharedBudgets {
       reserve: async (amount) => {
         const before = this.#fits(row, amount, request);
         await tick();
-        const fits = this.has("looks before it reserves")
+        const fits = this.has("checks before it reserves")
           ? before
           : this.#fits(row, amount, request);
         if (fits) return add(amount);
-        if (this.has("reserves what it refuses")) add(amount);
-        if (!this.has("shows an old state with a refusal")) refresh();
+        if (this.has("reserves refused amounts")) add(amount);
+        if (!this.has("returns an old state with a refusal")) refresh();
         return undefined;
       },
       shared: {

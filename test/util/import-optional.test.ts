@@ -15,7 +15,7 @@ describe("importOptional", () => {
 });
 
 describe("addressOfOptional", () => {
-  it("returns an address that a thread can import", async () => {
+  it("returns a URL that a thread can import", async () => {
     const address = addressOfOptional("chai");
     expect(address).to.match(/^file:.*\/chai\//);
     expect(await import(address)).to.have.property("expect", expect);

@@ -31,9 +31,9 @@ describe("escape sequences", () => {
     ["a title", "a\u001b]0;title\u0007b\u009d0;title\u009cc", "abc"],
     ["a device control string", "a\u001bP1;2|x\u001b\\b\u0090y\u009cc", "abc"],
     ["colours and movements", "a\u001b[1;31mb\u001b[?25l\u009b2Kc\u001b[10;20H", "abc"],
-    ["short ones", "a\u001bcb\u001b(Bc\u001b7", "abc"],
-    ["one without an end", "a\u001b]0;b\u001b[1;", "a0;b1;"],
-    ["an escape alone", "a\u001b", "a"],
+    ["short sequences", "a\u001bcb\u001b(Bc\u001b7", "abc"],
+    ["an unterminated sequence", "a\u001b]0;b\u001b[1;", "a0;b1;"],
+    ["a single escape character", "a\u001b", "a"],
   ] as const) {
     it(`are removed: ${what}`, () => {
       expect(printableText(text)).to.equal(left);

@@ -284,7 +284,7 @@ function requestSuite(use: Use, supports: ChatModelContractSupport): void {
       );
       assertSent(subject, "What is this?", PIXEL.slice(0, 20), "image/png");
     }));
-  it("sends images by their address", () =>
+  it("sends images by their URL", () =>
     use(textAnswer("A pixel"), async (subject) => {
       const content = [
         { type: "image", data: new URL("https://images.example/pixel.png") },

@@ -96,7 +96,7 @@ export function historyTests(browser: () => Promise<Browser>): void {
       expect(await page.evaluate("navigator.clipboard.readText()")).to.equal(traceId);
     });
 
-    it("can be exported as a page in one file, which needs no program and sends no requests", async () => {
+    it("can be exported as a page in one file, which requires no program and sends no requests", async () => {
       const { board, url } = await boards.listening();
       const hostile = "</script><script>document.title = 'owned'</script> The price is 12 euros.";
       const { runId } = await answering(board, hostile).run();

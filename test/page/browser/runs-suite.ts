@@ -36,7 +36,7 @@ export function runTests(browser: () => Promise<Browser>): void {
   describe("runs", () => {
     const { boards, open } = openedPages(browser);
 
-    it("appear on the open page with their whole plan, and their text while it is written", async () => {
+    it("appear on the open page with their complete plan, and their text while it is written", async () => {
       const { board, url } = await boards.listening();
       const { page } = await open(url);
       await page.getByText("No runs yet").waitFor();

@@ -7,7 +7,7 @@ describe("keys of the page", () => {
     held: Partial<Record<"ctrlKey" | "metaKey" | "altKey", boolean>> = {},
   ): string => keyOf({ key: name, ctrlKey: false, metaKey: false, altKey: false, ...held });
 
-  it("have names, with Ctrl for the command key too", () => {
+  it("have names, with Ctrl also for the command key", () => {
     expect([
       key("a"),
       key("?"),

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { promptSections } from "../../../page/src/lib/prompt-sections.js";
 
 describe("sections of a prompt", () => {
-  it("begin where the templates of the framework begin", () => {
+  it("begin at the headings of the framework's templates", () => {
     const prompt =
       "## Memory: team\n- one\n## Revision Instructions (Attempt 2)\nAgain.\n## Task\nWrite.\n\n## Expected Output\nA text.\n";
     expect(promptSections(prompt)).to.deep.equal([
@@ -13,7 +13,7 @@ describe("sections of a prompt", () => {
     ]);
   });
 
-  it("keep headings in the outputs of other tasks where they are", () => {
+  it("keep headings in the outputs of other tasks in their position", () => {
     const prompt = "## Context from Previous Tasks\n---\n## Task\nan output\n---\n## Task\nWrite.";
     const sections = promptSections(prompt);
     expect(sections.map(({ title }) => title)).to.deep.equal(["context", "task"]);

@@ -22,7 +22,7 @@ describe("texts on the page", () => {
     }
   });
 
-  it("are divided into pieces that together form the whole text", () => {
+  it("are divided into pieces that together form the complete text", () => {
     const pieces = textPieces("\u202Ea\u0007");
     expect(pieces.map(({ text }) => text).join("")).to.equal("\u202Ea\u0007");
     expect(pieces.map(({ symbol }) => symbol)).to.deep.equal(["[U+202E]", undefined, "\u2407"]);

@@ -28,7 +28,7 @@ describe("check of an edit by its schema", () => {
       true,
       "The value must be a number.",
     ],
-    ["a keyword that is not known", { format: "unheard-of" }, "x", undefined],
+    ["an unknown keyword", { format: "unheard-of" }, "x", undefined],
   ];
   for (const [name, schema, value, expected] of cases)
     it(`recognises ${name}`, () => {

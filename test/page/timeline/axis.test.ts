@@ -33,7 +33,7 @@ describe("axis of the timeline", () => {
     );
   });
 
-  it("shows everything again when it is zoomed out", () => {
+  it("shows the complete run again when it is zoomed out", () => {
     const near = zoomed(whole, 5_000, 0.1, whole);
     expect(isWhole(near, whole)).to.equal(false);
     expect(isWhole(zoomed(near, 5_000, 100, whole), whole)).to.equal(true);

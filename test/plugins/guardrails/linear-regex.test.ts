@@ -43,9 +43,9 @@ describe("linearRegex()", () => {
   for (const [what, pattern, problem] of [
     ["a look-ahead", /a(?=b)/, "looks ahead"],
     ["a back reference", "(a)\\1", "refers back"],
-    ["no regular expression", "(", "can't match (: Invalid regular expression"],
-    ["what the engine does not know", "a{1,5000}", "invalid repeat count"],
-    ["a flag that counts on state", /a/y, "'y'"],
+    ["an invalid regular expression", "(", "can't match (: Invalid regular expression"],
+    ["syntax that the engine does not support", "a{1,5000}", "invalid repeat count"],
+    ["a flag with state", /a/y, "'y'"],
     ["an empty pattern", "", "needs a regular expression"],
     ["another value", 1 as unknown as string, "needs a regular expression"],
   ] as const) {

@@ -116,7 +116,7 @@ describe("toNodeListener", () => {
 });
 
 describe("handlers as routes of a listener", () => {
-  it("are served behind its gate, for its principals", async () => {
+  it("apply its access control, and receive its principals", async () => {
     const store = reviewInbox();
     const task = new Task({
       description: "x",

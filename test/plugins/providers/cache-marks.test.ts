@@ -64,7 +64,7 @@ describe("marks for Anthropic's cache", () => {
 
   for (const [what, change, expected] of [
     ["tools and system prompt by default", {}, [EPHEMERAL, EPHEMERAL]],
-    ["the last message too with auto", { cache: "auto" }, [EPHEMERAL, EPHEMERAL, EPHEMERAL]],
+    ["the last message with auto", { cache: "auto" }, [EPHEMERAL, EPHEMERAL, EPHEMERAL]],
     ["all three with a time", { cache: { ttl: "30m" } }, [HOUR, HOUR, HOUR]],
     ["nothing with off", { cache: "off" }, []],
     ["no part with off on the request", { cache: "off", ...user(text(1, { ttl: "5m" })) }, []],
@@ -148,12 +148,12 @@ describe("marks for OpenAI's cache", () => {
       ["nothing by default", plain, { options: undefined, marks: [] }],
       ["nothing with auto", { ...plain, cache: "auto" }, { options: undefined, marks: [] }],
       [
-        "the only time with any time",
+        "the only supported time with any time",
         { ...plain, cache: { ttl: "1h" } },
         { options: { ttl: "30m" }, marks: [] },
       ],
       [
-        "explicit marks alone with off",
+        "explicit marks only with off",
         { ...marked, cache: "off" },
         { options: EXPLICIT, marks: [] },
       ],
@@ -221,7 +221,7 @@ describe("marks for the cache of the AI SDK's provider", () => {
     ["parts and system messages, 5 minutes", marked("5m"), [EPHEMERAL, EPHEMERAL]],
     ["parts and system messages, 30 minutes", marked("30m"), [HOUR, HOUR]],
     ["parts of results of tools", result, [EPHEMERAL]],
-    ["the result of the last message too", { ...result, cache: { ttl: "1h" } }, [HOUR, HOUR]],
+    ["the result of the last message", { ...result, cache: { ttl: "1h" } }, [HOUR, HOUR]],
     ["nothing by default", plain, []],
     ["nothing with auto", { ...plain, cache: "auto" }, []],
     [

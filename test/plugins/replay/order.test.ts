@@ -39,7 +39,7 @@ const assign = (agentRole: string, taskNumber: number) => ({
 });
 
 const SET_UPS: Readonly<Record<string, SetUp>> = {
-  "a manager who delegates twice in one turn, and a guardrail that waits": {
+  "a manager that delegates twice in one turn, and a guardrail that waits": {
     options: (waits) => ({
       model: new ScriptedModel((request, index) =>
         index === 0
@@ -59,7 +59,7 @@ const SET_UPS: Readonly<Record<string, SetUp>> = {
       ),
     }),
   },
-  "tasks side by side that read what the others have written, from files": {
+  "concurrent tasks that read entries of others from files": {
     options: (waits, folder) => ({
       model: new ScriptedModel((request) => JSON.stringify(request.messages).slice(-300)),
       memoryStore: MemoryStore.file(join(folder, "memory")),
@@ -76,7 +76,7 @@ const SET_UPS: Readonly<Record<string, SetUp>> = {
       ),
     }),
   },
-  "handlers that wait beside an agent with short-term memory": {
+  "handlers that wait next to an agent with short-term memory": {
     options: (waits) => ({
       model: new ScriptedModel((request) => JSON.stringify(request.messages).slice(-300)),
       memory: { shortTerm: true },
@@ -97,7 +97,7 @@ const SET_UPS: Readonly<Record<string, SetUp>> = {
       ],
     }),
   },
-  "people who take their time": {
+  "slow reviewers": {
     options: (waits) => ({
       model: new ScriptedModel((request) => JSON.stringify(request.messages).slice(-200)),
       memory: { shortTerm: true },
@@ -110,7 +110,7 @@ const SET_UPS: Readonly<Record<string, SetUp>> = {
       tasks: ["x", "y"].map((name) => new Task({ name, description: name, agent: worker(name) })),
     }),
   },
-  "tools side by side, and lessons from earlier runs": {
+  "concurrent tools, and lessons of earlier runs": {
     options: (waits) => ({
       model: new ScriptedModel((request, index) =>
         index === 0

@@ -32,7 +32,7 @@ import { pause } from "../../support/time.js";
 
 const SCRIPTED = { provider: "scripted", modelId: "scripted" };
 
-describe("what is replayed", () => {
+describe("the content of a replay", () => {
   let folder: string;
   let file = "";
   beforeEach(() => {

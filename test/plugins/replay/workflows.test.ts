@@ -58,7 +58,7 @@ const TEAMS: Readonly<Record<string, Team>> = {
     script: ["first", "second"],
     options: () => ({ tasks: [Task.of("One"), Task.of("Two")] }),
   },
-  "parallel, where what began first ends last": {
+  "parallel tasks that end in the reverse order": {
     script: async (request) => {
       const role = roleOf(request);
       await pause(role === "Slow" ? 60 : role === "Middle" ? 30 : 5);
@@ -112,7 +112,7 @@ const TEAMS: Readonly<Record<string, Team>> = {
     }),
     error: "AE_PARALLEL_EXECUTION",
   },
-  "tools side by side, one of which throws": {
+  "concurrent tools, one of which throws": {
     script: [
       { toolCalls: [1, 5, 13].map((a) => ({ name: "add", arguments: { a, b: 1 } })) },
       {
@@ -138,7 +138,7 @@ const TEAMS: Readonly<Record<string, Team>> = {
       ],
     }),
   },
-  "a guardrail that asks for another attempt": {
+  "a guardrail that requests another attempt": {
     script: ["too long a text", "short"],
     options: () => ({
       tasks: [
@@ -152,7 +152,7 @@ const TEAMS: Readonly<Record<string, Team>> = {
       ],
     }),
   },
-  "calls that are tried again": {
+  "retried calls": {
     script: (_request, index) =>
       index < 2
         ? new ModelCallError("busy", {

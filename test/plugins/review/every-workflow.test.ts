@@ -115,8 +115,8 @@ for (const row of ROWS) {
     });
 
     for (const [what, answer] of [
-      ["that hangs until it is told to stop", silent],
-      ["that hangs for ever", deaf],
+      ["that hangs until its signal aborts", silent],
+      ["that hangs forever", deaf],
     ] as const) {
       it(`applies onTimeout CONTINUE with a handler ${what}`, async () => {
         const { output, done } = await parts({ after: quick({ onTimeout: "CONTINUE" }) }, row).run(

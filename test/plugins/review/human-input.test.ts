@@ -37,7 +37,7 @@ async function question(
 }
 
 describe("humanInputTool", () => {
-  it("asks the model's question, and returns the edit as the answer", async () => {
+  it("requests an answer to the model's question, and returns the edit as the answer", async () => {
     const { asked, told } = await question([ReviewDecision.edit("Blue")]);
     expect(asked[0]).to.include({
       taskDescription: "Red or blue?",

@@ -53,7 +53,7 @@ describe("requestApproval of a tool's context", () => {
     expect(seen).to.deep.equal([{ type: "EXIT_EARLY", timedOut: true }]);
   });
 
-  it("fails the task if no reviewer answers and the option requires it, else leaves the decision to the tool", async () => {
+  it("fails the task without an answer if the option requires it, else returns the decision to the tool", async () => {
     const never = (): Promise<Decision> => new Promise(() => undefined);
     const ask = tool({
       name: "ask",

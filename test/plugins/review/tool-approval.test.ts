@@ -199,7 +199,7 @@ describe("the approval of tool calls", () => {
       { path: "a.txt", content: "new text" },
     ],
     [
-      "a JSON text that is no object by the main text",
+      "a JSON text that is not an object by the main text",
       FILE,
       file,
       "[1]",

@@ -11,15 +11,15 @@ describe("the size of a message", () => {
   for (const [what, part, text, fileTokens] of [
     ["text", { type: "text", text: "four" }, "four", 0],
     ["an image", { type: "image", data: zeros(10), mediaType: "image/png" }, "", 1_600],
-    ["the address of an image", { type: "image", data: new URL("https://a.test/b") }, "", 1_600],
+    ["the URL of an image", { type: "image", data: new URL("https://a.test/b") }, "", 1_600],
     ["a PDF of 100 kB", { type: "file", data: zeros(100_000), mediaType: PDF }, "", 2_500],
     [
-      "a data: address of a PDF",
+      "a data: URL of a PDF",
       { type: "file", data: `data:${PDF};base64,${zeros(200_000)}`, mediaType: PDF },
       "",
       5_000,
     ],
-    ["the address of a PDF", { type: "file", data: "https://a.test/b", mediaType: PDF }, "", 2_500],
+    ["the URL of a PDF", { type: "file", data: "https://a.test/b", mediaType: PDF }, "", 2_500],
     ["audio of 64 kB", { type: "audio", data: zeros(64_000), mediaType: "audio/wav" }, "", 50],
     [
       "a text file",

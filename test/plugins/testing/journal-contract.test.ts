@@ -79,11 +79,11 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     "replaces the intent of a call by its result, and ignores later entries",
     writing((entry) => (entry.kind === "intent" ? { ...entry, kind: "step" } : entry)),
   ],
-  "tasks that are not done again": [
+  "tasks that are not repeated": [
     "removes the earlier entries of a repeated task",
     writing((entry) => (entry.kind === "redo" ? { ...entry, kind: "step" } : entry)),
   ],
-  "calls of unfinished tasks that are left out": [
+  "omitted calls of unfinished tasks": [
     "returns all necessary entries if it omits those covered by finished tasks",
     reading((entries) => entries.filter(({ kind }) => kind !== "call")),
   ],
@@ -126,18 +126,18 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     "ends the wait for a run at its signal, and leaves the claim to the holder",
     (sound) => ({ claim: (o) => sound.claim({ ...o, signal: new AbortController().signal }) }),
   ],
-  "writes of who has lost the claim": [
+  "writes of a lost claim": [
     "refuses writes of a claim that another process has replaced",
     (sound) => ({
       append: (claim, entry) =>
         sound.append(claim, entry).catch(() => sound.create({ ...claim.record, runId: "x" }, [], "x")), // prettier-ignore
     }),
   ],
-  "claims that always look held": [
+  "lost claims that are reported as held": [
     "releases the claim at the end of the execution",
     () => ({ renew: async () => ({ state: "held" }) }),
   ],
-  "claims that look lost": [
+  "held claims that are reported as lost": [
     "keeps a claim that is renewed beyond its lease",
     () => ({ renew: async () => ({ state: "lost" }) }),
   ],
@@ -158,7 +158,7 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     "reports a cancellation to the holder at each renewal, until the run is cancelled",
     (sound) => ({ cancel: async (runId) => (await sound.get(runId)) !== undefined }),
   ],
-  "cancellations of what has ended": [
+  "cancellations of ended runs": [
     "returns false when it cancels an unknown or ended run",
     () => ({ cancel: async () => true }),
   ],
@@ -179,11 +179,11 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     "lists runs page by page, each once",
     (sound) => ({ list: ({ after: _, ...filter } = {}) => sound.list({ ...filter, limit: 1 }) }),
   ],
-  "filters that let pass": [
+  "filters without an effect": [
     "lists runs by status, ensemble, tags and time",
     (sound) => ({ list: ({ tags: _, ...filter } = {}) => sound.list(filter) }),
   ],
-  "the oldest first": [
+  "lists with the oldest run first": [
     "lists runs with all stored fields, the newest first",
     (sound) => ({
       list: async (filter) => {
@@ -196,11 +196,11 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     "refuses to create a run with an existing id",
     (sound) => ({ create: (start, entries, why) => sound.create(start, entries, why).catch(() => undefined) }), // prettier-ignore
   ],
-  "changes that are not made": [
+  "changes without an effect": [
     "adds entries to a run that no process executes, and replaces an entry with the same key",
     () => ({ amend: () => Promise.resolve() }),
   ],
-  "changes of what is executed": [
+  "changes of runs in progress": [
     "adds nothing to a run in progress or an unknown run",
     (sound) => ({ amend: (runId, entry) => sound.amend(runId, entry).catch(() => undefined) }),
   ],
@@ -208,7 +208,7 @@ const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {
     "deletes a run with its entries, and accepts the id for a new run",
     (sound) => ({ delete: async (runId) => (await sound.get(runId)) !== undefined }),
   ],
-  "a close that closes nothing": [
+  "a close without an effect": [
     "completes pending writes when it is closed, and then rejects calls",
     () => ({ close: () => Promise.resolve() }),
   ],

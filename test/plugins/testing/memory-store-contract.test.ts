@@ -47,7 +47,7 @@ const mapped = (
 const violations: Readonly<
   Record<string, readonly [expected: string, create: () => SharedMemoryStore]>
 > = {
-  "one scope for all": [
+  "a single scope for all names": [
     "keeps scopes with any names separate",
     broken((s) => ({
       store: (scope, entry) => s.store(scope && "all", entry),
@@ -66,7 +66,7 @@ const violations: Readonly<
       retrieve: async (scope, q, n) => [...(await s.retrieve(scope, q, n))].reverse(),
     })),
   ],
-  "one too many": [
+  "one entry too many": [
     "returns at most the requested number of entries",
     broken((s) => ({ retrieve: (scope, q, n) => s.retrieve(scope, q, n + 1) })),
   ],
@@ -106,7 +106,7 @@ const violations: Readonly<
         void (await s.evict(scope, { apply: (e) => (policy.apply(e), e) })),
     })),
   ],
-  "the kept entries of a policy that strays": [
+  "kept entries that are not entries of the scope": [
     "changes nothing if a policy throws, or returns anything but a list of its entries",
     broken((s) => ({ evict: (scope, p) => s.evict(scope, { apply: (e) => onlyOwn(p, e) }) })),
   ],
@@ -120,14 +120,14 @@ const violations: Readonly<
       retrieve: (scope, q, n) => s.retrieve(scope || "x", q, Math.max(1, n || 1)),
     })),
   ],
-  "an entry in eight lost": ["keeps a hundred entries that are stored at once", losing],
-  "versions that stand still": [
+  "the loss of one entry in eight": ["keeps a hundred entries that are stored at once", losing],
+  "versions that do not increase": [
     "counts the changes of each scope, from 0",
     broken((s) => ({
       retrieveVersioned: async (...a) => ({ ...(await s.retrieveVersioned(...a)), version: 0 }),
     })),
   ],
-  "conditions that are not looked at": [
+  "ignored conditions": [
     "writes nothing if the scope has another version",
     broken((s) => ({
       storeIf: async (scope, entry) => (

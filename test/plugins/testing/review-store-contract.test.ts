@@ -71,14 +71,14 @@ describe("reviewStoreContract", () => {
         };
       },
     ],
-    "reviews that wait without end": [
+    "reviews that wait forever": [
       "ends the wait at its signal, and closes a review after its deadline",
       () => {
         const sound = listened();
         return { ...sound, waitFor: (id) => sound.waitFor(id, new AbortController().signal) };
       },
     ],
-    "answers by anybody": [
+    "answers that are not decisions": [
       "returns a decision to the waiting run, with its author and reason",
       () => {
         const sound = listened();
@@ -88,14 +88,14 @@ describe("reviewStoreContract", () => {
         };
       },
     ],
-    "listeners that can't stop": [
+    "listeners that can't be removed": [
       "notifies listeners of each new review until they stop, also if a listener throws",
       () => {
         const sound = listened();
         return { ...sound, onRequest: (fn) => (sound.onRequest(fn), () => undefined) };
       },
     ],
-    "newest first": [
+    "lists with the newest review first": [
       "lists open reviews unchanged, oldest first",
       () => {
         const sound = listened();

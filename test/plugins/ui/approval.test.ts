@@ -41,7 +41,7 @@ function inbox() {
 }
 
 describe("approval in a page", () => {
-  it("asks for a call's approval, and shows the answer as a state", async () => {
+  it("requests a call's approval, and shows the answer as a state", async () => {
     const { store, plugins } = inbox();
     store.onRequest(({ reviewId }) => void store.resolve(reviewId, ReviewDecision.continue()));
     const handle = started({

@@ -97,7 +97,7 @@ describe("reading the stream of a run", () => {
     expect(isAborted()).to.equal(true);
   });
 
-  it("lets the run finish without its reader if requested", async () => {
+  it("allows the run to finish without its reader if requested", async () => {
     const handle = started(talkative());
     const reader = toUIMessageStream(handle, { onDisconnect: "finish" }).getReader();
     await reader.read();

@@ -108,14 +108,14 @@ describe("a stream rebuilt from the log of a run", () => {
         },
         { timeoutMs: 500, cancelGraceMs: 1 },
       ),
-    "that a person ended": () =>
+    "that a reviewer ended": () =>
       recorded({
         model: new ScriptedModel(["x"]),
         tasks: [Task.of("a"), Task.of("b")],
         reviewPolicy: "AFTER_EVERY_TASK",
         reviewHandler: () => ReviewDecision.exitEarly(),
       }),
-    "whose last task was not known before": () =>
+    "whose last task was not known in advance": () =>
       recorded({
         model: new ScriptedModel(["x", "the end"]),
         phases: [phase, new Phase({ name: "two", tasks: [Task.of("b")], after: [phase] })],

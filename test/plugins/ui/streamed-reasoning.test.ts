@@ -123,7 +123,7 @@ describe("reasoning on a page", () => {
     ).to.deep.equal(["text-start t0", "text-delta t0 42", "text-end t0"]);
   });
 
-  it("ends where a call breaks off, and begins again with the next attempt", async () => {
+  it("ends when a call breaks off, and begins again with the next attempt", async () => {
     const whole = chunked([thought(0, "again"), text("42")]);
     let calls = 0;
     const model: ChatModel = {

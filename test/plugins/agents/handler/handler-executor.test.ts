@@ -74,7 +74,7 @@ describe("HandlerExecutor", () => {
     ["a circular object", circular, /JSON cannot hold .*(?:circular|cyclic).* for task: Count/s],
     ["a BigInt", 1n, /JSON cannot hold .*BigInt.* for task: Count/],
     ["a function", () => 1, /JSON cannot hold \(function\)/],
-    ["not a number", NaN, /JSON cannot hold \(NaN\)/],
+    ["NaN", NaN, /JSON cannot hold \(NaN\)/],
   ];
   for (const [name, value, message] of failures) {
     it(`fails on ${name}`, async () => {

@@ -68,7 +68,7 @@ function slow(name: string, log: string[], sequential = false): AnyTool {
 
 describe("the tool loop", () => {
   const texts: readonly (readonly [string, AnyTool["execute"], string, boolean])[] = [
-    ["an output as it is", () => "found", "found", false],
+    ["an unchanged output", () => "found", "found", false],
     [
       "a failed result as an error",
       () => ToolResult.failure("not there"),
@@ -82,7 +82,7 @@ describe("the tool loop", () => {
       true,
     ],
     [
-      "what a tool threw as a tool error",
+      "a thrown value as a tool error",
       () => Promise.reject(new Error("boom")),
       "Tool error: boom",
       true,

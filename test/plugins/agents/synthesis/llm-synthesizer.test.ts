@@ -71,8 +71,8 @@ describe("AgentSynthesizer.llmBased()", () => {
     "no JSON": "An owl expert",
     "no role": '{"goal":"G"}',
     "a blank goal": '{"role":"R","goal":"  "}',
-    "no object": '["R","G"]',
-    "texts that are none": '{"role":1,"goal":{}}',
+    "a value that is not an object": '["R","G"]',
+    "texts of another type": '{"role":1,"goal":{}}',
     nothing: "",
   })) {
     it(`creates the agent from the description, with a warning, if the answer has ${what}`, async () => {

@@ -76,7 +76,7 @@ describe("templateSynthesizer", () => {
     );
   });
 
-  it("matches whole words only, and no property names of Object", () => {
+  it("matches complete words only, and no property names of Object", () => {
     expect(synthesize(Task.of("Planning constructor toString")).role).to.equal("Agent");
   });
 

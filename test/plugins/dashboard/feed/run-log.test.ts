@@ -118,7 +118,7 @@ describe("the log of a run", () => {
     });
   });
 
-  it("contains no text with contents: false, but names", () => {
+  it("contains names, but no texts, with contents: false", () => {
     const text = "quiet words";
     const at = { taskId: "a", agentRole: "Writer" };
     const events = [

@@ -134,7 +134,7 @@ describe("state of a run", () => {
     expect(state.view.summary.totals.calls).to.equal(1);
   });
 
-  it("shows waits for people, rate limits and retries as bars of their kinds", () => {
+  it("shows waits for reviews, rate limits and retries as bars of their kinds", () => {
     const view = viewAfter(
       ["task_started", a],
       ["rate_limited", { ...a, waitMs: 5 }],

@@ -196,7 +196,7 @@ describe("the data that a dashboard sends with a refusal", () => {
     expect(JSON.stringify(bodies)).not.to.include(KEY);
   });
 
-  it("contains no text of the program with contents: false, but the names of refused inputs", async () => {
+  it("contains no text of the program with contents: false, only the names of refused inputs", async () => {
     const bodies = await refusals("kingfisher", { contents: false });
     expect(JSON.stringify(bodies)).not.to.include("kingfisher");
     expect(bodies[3]).to.deep.include({

@@ -18,15 +18,24 @@ describe("the options of a dashboard", () => {
   const wrong: Readonly<Record<string, readonly [object, RegExp]>> = {
     "an unknown name": [{ prot: 1 }, /Unknown option 'prot' in dashboard\. Did you mean 'port'/],
     "a port out of range": [{ port: 65_536 }, /dashboard port must be .* got: 65536/],
-    "a port that is none": [{ port: "80" }, /dashboard port/],
+    "an invalid port": [{ port: "80" }, /dashboard port/],
     "a blank host": [{ host: " " }, /dashboard host must not be blank/],
-    "a host that others reach": [{ host: "192.0.2.1" }, /needs access control to listen on 192/],
+    "a host that other machines can reach": [
+      { host: "192.0.2.1" },
+      /needs access control to listen on 192/,
+    ],
     "a public address without access control": [
       { publicUrl: "https://team.example" },
       /needs access control with publicUrl https:\/\/team\.example/,
     ],
-    "any host without names": [{ host: "0.0.0.0", token: "t" }, /needs allowedHosts .* 0\.0\.0\.0/],
-    "any host of IPv6 without names": [{ host: "[::]", token: "t" }, /needs allowedHosts .* ::/],
+    "all addresses without names": [
+      { host: "0.0.0.0", token: "t" },
+      /needs allowedHosts .* 0\.0\.0\.0/,
+    ],
+    "all addresses of IPv6 without names": [
+      { host: "[::]", token: "t" },
+      /needs allowedHosts .* ::/,
+    ],
     "a token and users": [{ token: "t", users: [user] }, /one of token and users/],
     "users and authenticate": [
       { users: [user], authenticate: () => undefined },
@@ -34,22 +43,28 @@ describe("the options of a dashboard", () => {
     ],
     "a blank token": [{ token: "" }, /dashboard token/],
     "no users": [{ users: [] }, /users must not be empty/],
-    "two users of a name": [{ users: [user, { ...user, token: "u" }] }, /users\[1\] has the name/],
+    "two users with one name": [
+      { users: [user, { ...user, token: "u" }] },
+      /users\[1\] has the name/,
+    ],
     "two users with one token": [{ users: [user, { ...user, name: "bo" }] }, /has the token/],
-    "a user of no role": [{ users: [{ name: "a", token: "t" }] }, /users\[0\] role must be one of/],
+    "a user without a role": [
+      { users: [{ name: "a", token: "t" }] },
+      /users\[0\] role must be one of/,
+    ],
     "a user with an unknown field": [{ users: [{ ...user, roles: [] }] }, /Did you mean 'role'/],
     "a blank review role": [{ users: [{ ...user, reviewRoles: [""] }] }, /reviewRoles\[0\]/],
-    "an address that is none": [{ publicUrl: "team.example" }, /publicUrl must be an address/],
-    "an origin that is none": [{ allowedOrigins: ["localhost"] }, /allowedOrigins\[0\]/],
+    "an invalid URL": [{ publicUrl: "team.example" }, /publicUrl must be an address/],
+    "an invalid origin": [{ allowedOrigins: ["localhost"] }, /allowedOrigins\[0\]/],
     "a host name with its port": [
       { allowedHosts: ["a.example", "b.example:80"] },
       /allowedHosts\[1\] must be a name without port, got: .*b\.example:80/,
     ],
-    "an address as a host name": [{ allowedHosts: ["https://b.example"] }, /allowedHosts\[0\]/],
-    "a store that is none": [{ store: {} }, /store must be a run store/],
-    "tokens that are no word": [{ tokens: "always" }, /dashboard tokens must be one of "watched"/],
-    "contents that are no boolean": [{ contents: 1 }, /contents must be true or false/],
-    "an observer that is none": [{ onAudit: 1 }, /onAudit must be a function/],
+    "a URL as a host name": [{ allowedHosts: ["https://b.example"] }, /allowedHosts\[0\]/],
+    "an invalid store": [{ store: {} }, /store must be a run store/],
+    "invalid tokens": [{ tokens: "always" }, /dashboard tokens must be one of "watched"/],
+    "contents that are not a boolean": [{ contents: 1 }, /contents must be true or false/],
+    "an invalid observer": [{ onAudit: 1 }, /onAudit must be a function/],
   };
   for (const [name, [options, message]] of Object.entries(wrong))
     it(`are refused with ${name}`, () => {

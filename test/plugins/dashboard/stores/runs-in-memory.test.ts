@@ -101,10 +101,10 @@ describe("runStoreContract", () => {
         return { ...page, sums: sums && { ...sums, calls } };
       },
     }),
-    "does not look at tags": (sound) => ({
+    "ignores tags": (sound) => ({
       list: ({ tags: _tags, ...query }) => sound.list(query),
     }),
-    "leaves entries of a removed run behind": (sound) => ({
+    "keeps entries of a removed run": (sound) => ({
       remove: async (id) => {
         const entries = await sound.read(id, -1, 100);
         await sound.remove(id);

@@ -75,11 +75,11 @@ describe("a tool call whose end is unknown", () => {
   });
 
   for (const [what, decision, raw, calls] of [
-    ["calls again", ReviewDecision.continue(), "mailed", 2],
-    ["knows the result", ReviewDecision.edit("it was sent"), "mailed", 1],
+    ["repeats the call", ReviewDecision.continue(), "mailed", 2],
+    ["provides the result", ReviewDecision.edit("it was sent"), "mailed", 1],
     ["ends the run", ReviewDecision.exitEarly(), "", 1],
   ] as const)
-    it(`asks a person, who ${what}`, async () => {
+    it(`requests a review, whose decision ${what}`, async () => {
       const { sent, make } = await begun();
       const asked: unknown[] = [];
       await using ensemble = make({}, ({ timing, toolName, timeoutMs }) => {

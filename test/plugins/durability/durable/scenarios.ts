@@ -129,7 +129,7 @@ export const SCENARIOS: Readonly<Record<string, Team>> = {
       task("three"),
     ],
   })),
-  "tasks side by side": simple((life) => ({
+  "concurrent tasks": simple((life) => ({
     workflow: "PARALLEL",
     tasks: [task("a", { agent: agent("a", { tools: [life.pay()] }) }), task("b"), task("c")],
   })),
@@ -138,7 +138,7 @@ export const SCENARIOS: Readonly<Record<string, Team>> = {
     const [left, right] = ["left", "right"].map((name) => task(name, { context: [top] }));
     return { tasks: [top, left, right, task("end", { context: [left, right] })] as Task[] };
   }),
-  "phases that a review sends back": simple(() => {
+  "phases that a review repeats": simple(() => {
     const first = new Phase({
       name: "first",
       tasks: [task("p1"), task("p2")],
@@ -165,7 +165,7 @@ export const SCENARIOS: Readonly<Record<string, Team>> = {
     graph: roundGraph(task, 3),
   })),
   "a manager": simple(() => ({ workflow: "HIERARCHICAL", tasks: [task("A"), task("B")] })),
-  "peers that delegate side by side, one behind an approval": simple((life) => ({
+  "peers that delegate concurrently, one after an approval": simple((life) => ({
     workflow: "PARALLEL",
     agents: [agent("A", { tools: [{ ...life.pay(), requireApproval: true }] }), agent("B")],
     reviewHandler: person(life, () => ReviewDecision.continue()),
@@ -212,7 +212,7 @@ export const SCENARIOS: Readonly<Record<string, Team>> = {
       task("text"),
     ],
   })),
-  "a guardrail that sends a task back": simple(() => ({
+  "a guardrail that repeats a task": simple(() => ({
     tasks: [
       task("strict", {
         guardrailRetries: 5,
@@ -224,7 +224,7 @@ export const SCENARIOS: Readonly<Record<string, Team>> = {
       task("next"),
     ],
   })),
-  "a guard that asks a model": simple(() => ({ plugins: [judge()], tasks: [task("one"), task("two")] })), // prettier-ignore
+  "a guard that calls a model": simple(() => ({ plugins: [judge()], tasks: [task("one"), task("two")] })), // prettier-ignore
   "reviews before and after, and an edit": simple((life) => ({
     reviewHandler: person(life, (text) =>
       text === "" ? ReviewDecision.continue() : ReviewDecision.edit(`${text}!`),
@@ -264,7 +264,7 @@ export const SCENARIOS: Readonly<Record<string, Team>> = {
     const image = { type: "image" as const, data: "iVBORw0KGgo=", mediaType: "image/png" };
     return { tasks: [first, task("two", { context: [first], attachments: [image] })] };
   }),
-  "an agent that a model makes": simple(() => ({
+  "an agent that a model creates": simple(() => ({
     agentSynthesizer: AgentSynthesizer.llmBased(),
     tasks: [new Task({ name: "one", description: "Do one" }), task("two")],
   })),

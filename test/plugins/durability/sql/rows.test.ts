@@ -34,7 +34,7 @@ describe("rows of a journal", () => {
     expect(run).to.not.have.property("owner");
   });
 
-  it("are refused where this version cannot read them", () => {
+  it("are refused if this version cannot read them", () => {
     expect(() => runFrom({ run_id: "r" })).to.throw(JournalError, "Run 'r' cannot be read:");
     expect(() => entryFrom({ key: "k", value: "{" })).to.throw("The entry 'k' cannot be read:");
     expect(() => reviewFrom({ review_id: "v", request: null })).to.throw("Review 'v' cannot be");

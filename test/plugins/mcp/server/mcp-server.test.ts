@@ -84,24 +84,24 @@ describe("mcpServer()", () => {
         { tools: [echo], workflow: "PARALLEL" },
         "workflow",
       ],
-      ["an ensemble's option that is unsound", { tools: [echo], listeners: 7 }, "listeners"],
+      ["an invalid option of the ensemble", { tools: [echo], listeners: 7 }, "listeners"],
       ["a blank name", { tools: [echo], name: " " }, "name"],
       ["a blank version", { tools: [echo], version: "" }, "version"],
       ["blank instructions", { tools: [echo], instructions: "" }, "instructions"],
-      ["what is no tool", { tools: [7] }, "index 0"],
+      ["a value that is not a tool", { tools: [7] }, "index 0"],
       ["a provider of tools", { tools: [{ resolve: () => [] }] }, "tools[0]"],
-      ["what is no task", { tasks: [{ description: "x" }] }, "tasks[0]"],
-      ["tools that are no list", { tools: echo }, "tools"],
+      ["a value that is not a task", { tasks: [{ description: "x" }] }, "tasks[0]"],
+      ["tools that are not a list", { tools: echo }, "tools"],
       ["a name that clients refuse", { tools: [named("say hello")] }, "say hello"],
       ["a name that is too long", { tools: [named("x".repeat(65))] }, "xxx"],
-      ["two tools of one name", { tools: [echo, echo] }, "echo"],
+      ["two tools with one name", { tools: [echo, echo] }, "echo"],
       [
-        "a tool and a task of one name",
+        "a tool and a task with one name",
         { tools: [echo], tasks: [new Task({ name: "echo", description: "d", handler: () => "" })] },
         "'echo'",
       ],
       [
-        "two tasks that come to one name",
+        "two tasks with equal derived names",
         {
           tasks: [
             new Task({ name: "a b", description: "d" }),
@@ -111,12 +111,12 @@ describe("mcpServer()", () => {
         "'a_b'",
       ],
       [
-        "input that is no object",
+        "an input that is not an object",
         { tools: [tool({ name: "n", description: "d", input: z.number(), execute: String })] },
         "'n'",
       ],
       [
-        "input without JSON Schema",
+        "an input without JSON Schema",
         {
           tools: [
             tool({
@@ -134,8 +134,8 @@ describe("mcpServer()", () => {
       ["callTimeoutMs", { tools: [echo], callTimeoutMs: 0 }, "callTimeoutMs"],
       ["maxMessageBytes", { tools: [echo], maxMessageBytes: 0 }, "maxMessageBytes"],
       ["onError", { tools: [echo], onError: 7 }, "onError"],
-      ["plugins that are no list", { tools: [echo], plugins: 7 }, "plugins"],
-      ["what is no kernel", { tools: [echo], kernel: {} }, "kernel"],
+      ["plugins that are not a list", { tools: [echo], plugins: 7 }, "plugins"],
+      ["a value that is not a kernel", { tools: [echo], kernel: {} }, "kernel"],
     ] as const) {
       it(what, () => {
         expect(() => mcpServer(options as unknown as McpServingOptions))

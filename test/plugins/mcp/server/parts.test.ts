@@ -97,7 +97,7 @@ describe("failureText", () => {
     ).to.equal("x");
   });
 
-  it("is no text of errors of other packages", () => {
+  it("returns no text for errors of other packages", () => {
     expect(failureText(new TypeError("undefined is not a function at secret place"))).to.equal(
       "Internal error",
     );

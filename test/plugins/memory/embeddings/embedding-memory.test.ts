@@ -183,8 +183,8 @@ describe("MemoryStore.embeddings", () => {
 
   describe("refuses invalid vectors of a model", () => {
     const given: Readonly<Record<string, [unknown, RegExp]>> = {
-      "no list": ["vectors", /no list of vectors/],
-      "no vector": [[], /0 vectors for 1 text/],
+      "a value that is not a list": ["vectors", /no list of vectors/],
+      "a value that is not a vector": [[], /0 vectors for 1 text/],
       "too many vectors": [[[1], [2]], /2 vectors for 1 text/],
       NaN: [[[1, Number.NaN]], /without a direction/],
       infinity: [[[Infinity, 1]], /without a direction/],

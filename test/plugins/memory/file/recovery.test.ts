@@ -100,9 +100,9 @@ describe("an invalid memory file", () => {
   const record = (fields: object): string =>
     `${JSON.stringify({ op: "store", scope: "s", version: 3, entry: { content: "c", storedAt: "2026-01-01T00:00:00.000Z" }, ...fields })}\n`;
   const damaged: Readonly<Record<string, string>> = {
-    "no JSON": "}{\n",
-    "no record": "[1]\n",
-    "no UTF-8": "\xff\xfe\n",
+    "invalid JSON": "}{\n",
+    "JSON that is not a record": "[1]\n",
+    "invalid UTF-8": "\xff\xfe\n",
     "NUL bytes": "\0\0\0\n",
     "no scope": record({ scope: 5 }),
     "no version": record({ version: "3" }),
@@ -111,11 +111,11 @@ describe("an invalid memory file", () => {
     "no entry": record({ entry: null }),
     "an entry without text": record({ entry: { storedAt: "2026-01-01T00:00:00.000Z" } }),
     "an entry without a time": record({ entry: { content: "c" } }),
-    "a time that is none": record({ entry: { content: "c", storedAt: "soon" } }),
-    "metadata that are no texts": record({
+    "an invalid time": record({ entry: { content: "c", storedAt: "soon" } }),
+    "metadata that are not texts": record({
       entry: { content: "c", storedAt: "2026-01-01T00:00:00.000Z", metadata: { a: 1 } },
     }),
-    "a drop of nothing": record({ op: "drop", dropped: [[1]] }),
+    "an empty drop": record({ op: "drop", dropped: [[1]] }),
   };
   for (const [what, line] of Object.entries(damaged)) {
     it(`is refused with the number of the line, and kept unchanged: ${what}`, () =>

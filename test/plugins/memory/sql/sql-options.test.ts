@@ -30,16 +30,12 @@ describe("the options of sqlMemoryStore", () => {
     Partial<Record<keyof SqlMemoryOptions | "tabel", unknown>>,
     RegExp,
   ][] = [
-    ["no address", {}, /url must not be blank/],
-    ["another kind of address", { url: "mysql://root:hunter2@h/db" }, /got: mysql:$/],
-    [
-      "an address that cannot be read",
-      { url: "postgres://u:hunter2@h:port/db" },
-      /got: postgres:$/,
-    ],
+    ["no URL", {}, /url must not be blank/],
+    ["a URL of another kind", { url: "mysql://root:hunter2@h/db" }, /got: mysql:$/],
+    ["an unreadable URL", { url: "postgres://u:hunter2@h:port/db" }, /got: postgres:$/],
     ["a folder without a name", { url: "pglite: " }, /must be followed by a folder/],
     [
-      "a table that is none",
+      "an invalid table",
       { url: "pglite:memory", table: 'x"; drop table y' },
       /table must be small letters/,
     ],
@@ -50,10 +46,10 @@ describe("the options of sqlMemoryStore", () => {
       { url: "pglite:memory", model, minScore: 7 },
       /between -1 and 1, got: 7/,
     ],
-    ["a model that is none", { url: "pglite:memory", model: {} }, /must have a method embed/],
+    ["an invalid model", { url: "pglite:memory", model: {} }, /must have a method embed/],
     ["a timeout for PGlite", { url: "pglite:memory", timeoutMs: 5 }, /timeoutMs is for servers/],
     [
-      "a timeout that is none",
+      "an invalid timeout",
       { url: "postgres://h/db", timeoutMs: -5 },
       /timeoutMs must be a positive number/,
     ],

@@ -74,11 +74,11 @@ describe("aiSdk()", () => {
       "a model without doStream",
       () => aiSdk({ ...fine, doStream: undefined } as unknown as AiSdkLanguageModel),
     ],
-    ["a specification from before", () => aiSdk({ ...fine, specificationVersion: "v1" })],
+    ["an older specification", () => aiSdk({ ...fine, specificationVersion: "v1" })],
     ["an unknown option", () => aiSdk(fine, { timeout: 5 } as AiSdkOptions)],
-    ["a limit of nothing", () => aiSdk(fine, { idleTimeoutMs: 0 })],
+    ["a limit of 0", () => aiSdk(fine, { idleTimeoutMs: 0 })],
     [
-      "structured output that is neither on nor off",
+      "an invalid value of structuredOutput",
       () => aiSdk(fine, { structuredOutput: "no" as unknown as boolean }),
     ],
   ];
@@ -342,7 +342,7 @@ describe("aiSdk()", () => {
         false,
       ],
       ["an overload", call({ statusCode: 503 }), "AE_MODEL_SERVER", true],
-      ["an answer that does not parse", call({ statusCode: 200 }), "AE_MODEL_BAD_RESPONSE", true],
+      ["an unreadable answer", call({ statusCode: 200 }), "AE_MODEL_BAD_RESPONSE", true],
       [
         "no connection",
         call({ cause: Object.assign(new Error("connect"), { code: "ECONNREFUSED" }) }),
@@ -358,12 +358,12 @@ describe("aiSdk()", () => {
         true,
       ],
       [
-        "something the model cannot do",
+        "an unsupported feature",
         named("AI_UnsupportedFunctionalityError", "no images"),
         "AE_MODEL_BAD_REQUEST",
         false,
       ],
-      ["a mistake of the model's", new RangeError("oops"), "AE_MODEL_CALL", false],
+      ["an error of the model", new RangeError("oops"), "AE_MODEL_CALL", false],
       ["a text", "rate_limit reached", "AE_MODEL_RATE_LIMITED", true],
       ["an object", { type: "overloaded_error", message: "Overloaded" }, "AE_MODEL_SERVER", true],
     ];
@@ -409,7 +409,7 @@ describe("aiSdk()", () => {
       ["nothing", undefined],
       ["no content", { finishReason: "stop" }],
       [
-        "a call of no tool",
+        "a call without a tool",
         { content: [{ type: "tool-call", toolCallId: "c" }], finishReason: "stop" },
       ],
       ["neither content nor a reason", { content: [], finishReason: "unknown" }],

@@ -60,18 +60,18 @@ describe("anthropic()", () => {
       ["an unknown option", () => anthropic("m", { apikey: "x" } as AnthropicOptions)],
       ["a blank key", () => anthropic("m", { apiKey: "  " })],
       [
-        "an address with credentials",
+        "a URL with credentials",
         () => anthropic("m", { baseURL: "http://user:hunter2@localhost" }),
       ],
-      ["an idle limit of nothing", () => anthropic("m", { idleTimeoutMs: 0 })],
-      ["a size limit of nothing", () => anthropic("m", { maxResponseBytes: 0 })],
-      ["an output limit of nothing", () => anthropic("m", { maxOutputTokens: 0 })],
+      ["an idle limit of 0", () => anthropic("m", { idleTimeoutMs: 0 })],
+      ["a size limit of 0", () => anthropic("m", { maxResponseBytes: 0 })],
+      ["an output limit of 0", () => anthropic("m", { maxOutputTokens: 0 })],
       [
-        "caching that is neither on nor off",
+        "an invalid value of caching",
         () => anthropic("m", { promptCaching: "yes" as unknown as boolean }),
       ],
       [
-        "structured output that is neither on nor off",
+        "an invalid value of structuredOutput",
         () => anthropic("m", { structuredOutput: 1 as unknown as boolean }),
       ],
       [
@@ -227,7 +227,7 @@ describe("anthropic()", () => {
     });
 
     for (const [what, content] of [
-      ["a block that is none", [7]],
+      ["an invalid block", [7]],
       ["text of the wrong type", [{ type: "text", text: 7 }]],
       ["a call without a name", [{ type: "tool_use", id: "a" }]],
     ] as const) {

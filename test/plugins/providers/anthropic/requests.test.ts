@@ -200,11 +200,11 @@ describe("requests of anthropic()", () => {
     const impossible: readonly (readonly [string, Record<string, unknown>])[] = [
       ["an open record", { type: "object", additionalProperties: { type: "string" } }],
       [
-        "a keyword that the vendor does not know",
+        "a keyword that the vendor does not support",
         { ...closed, properties: { city: { type: "string", minLength: 1 } } },
       ],
       [
-        "a schema that contains itself",
+        "a recursive schema",
         {
           ...closed,
           properties: { city: { $ref: "#/$defs/tree" } },

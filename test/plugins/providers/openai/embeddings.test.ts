@@ -66,10 +66,10 @@ describe("openaiEmbeddings()", () => {
   for (const [what, data] of [
     ["too few vectors", [{ index: 0, embedding: [1] }]],
     ["two vectors for one text", [0, 0].map((index) => ({ index, embedding: [1] }))],
-    ["a vector for no text", [0, 7].map((index) => ({ index, embedding: [1] }))],
+    ["a vector without a text", [0, 7].map((index) => ({ index, embedding: [1] }))],
     ["a vector that is a text", [0, 1].map((index) => ({ index, embedding: "AAAA" }))],
     ["an empty vector", [0, 1].map((index) => ({ index, embedding: [] }))],
-    ["no list", undefined],
+    ["a value that is not a list", undefined],
   ] as const) {
     it(`refuses an answer with ${what}`, async () => {
       server.reply({ kind: "raw", body: JSON.stringify({ data }) });

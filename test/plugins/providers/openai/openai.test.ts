@@ -49,29 +49,26 @@ describe("openai()", () => {
       ["a blank model", () => openai(" ")],
       ["an unknown option", () => openai("m", { apikey: "x" } as OpenAIOptions)],
       ["a blank key", () => openai("m", { apiKey: "  " })],
-      ["a key that no header can carry", () => openai("m", { apiKey: "sk-a\nb" })],
-      ["an address that is no URL", () => openai("m", { baseURL: "localhost/v1" })],
+      ["a key that a header can't contain", () => openai("m", { apiKey: "sk-a\nb" })],
+      ["an invalid URL", () => openai("m", { baseURL: "localhost/v1" })],
       ["an address that is no HTTP", () => openai("m", { baseURL: "ftp://localhost/v1" })],
       ["an address that is neither", () => openai("m", { baseURL: "user:hunter2@localhost/v1" })],
       [
-        "an address that is no URL but has credentials",
+        "an invalid URL with credentials",
         () => openai("m", { baseURL: "//user:hunter2@localhost/v1" }),
       ],
       [
-        "an address with credentials",
+        "a URL with credentials",
         () => openai("m", { baseURL: "http://user:hunter2@localhost/v1" }),
       ],
-      [
-        "an address with a query",
-        () => openai("m", { baseURL: "http://localhost/v1?key=hunter2" }),
-      ],
-      ["a time limit of nothing", () => openai("m", { timeoutMs: 0 })],
+      ["a URL with a query", () => openai("m", { baseURL: "http://localhost/v1?key=hunter2" })],
+      ["a time limit of 0", () => openai("m", { timeoutMs: 0 })],
       [
         "a header with a line break",
         () => openai("m", { headers: { authorization: "hunter2\nx" } }),
       ],
       [
-        "a fetch that is no function",
+        "a fetch that is not a function",
         () => openai("m", { fetch: "fetch" as unknown as typeof fetch }),
       ],
       ["an unknown option of the plugin", () => openaiProvider({ model: "x" } as OpenAIOptions)],
@@ -306,7 +303,7 @@ describe("openai()", () => {
       }
     });
 
-    it("leave out counts that are no numbers", async () => {
+    it("omit counts that are not numbers", async () => {
       server.reply({
         kind: "answer",
         text: "Hello",
@@ -329,7 +326,7 @@ describe("openai()", () => {
       }
     });
 
-    it("count as tool calls where there are some, with any finish reason of the server", async () => {
+    it("count as tool calls if they contain some, with any finish reason of the server", async () => {
       server.reply({
         kind: "answer",
         toolCalls: [{ id: "c1", name: "add", arguments: "{}" }],
@@ -349,7 +346,7 @@ describe("openai()", () => {
       }
     });
 
-    it("may have tool calls without ids and with arguments that are no text", async () => {
+    it("may have tool calls without ids and with arguments that are not texts", async () => {
       const calls = [
         { function: { name: "add", arguments: { a: 1 } } },
         { id: "", function: { name: "now" } },

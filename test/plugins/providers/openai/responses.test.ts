@@ -230,7 +230,7 @@ describe('openai() with api "responses"', () => {
         ] as const,
     ),
     [
-      "arguments of no call",
+      "arguments without a call",
       [delta, { type: "response.function_call_arguments.delta", output_index: 9, delta: "{" }],
       "AE_MODEL_BAD_RESPONSE",
       true,
@@ -264,7 +264,7 @@ describe('openai() with api "responses"', () => {
       { status: "completed", output: [{ type: "function_call" }] },
       "AE_MODEL_BAD_RESPONSE",
     ],
-    ["a failure and no reason", { status: "failed", output: [] }, "AE_MODEL_BAD_RESPONSE"],
+    ["a failure without a reason", { status: "failed", output: [] }, "AE_MODEL_BAD_RESPONSE"],
     [
       "a failure",
       { status: "failed", error: { code: "server_error", message: "oops" } },

@@ -52,13 +52,13 @@ describe("structured output of openai()", () => {
       { ...closed, properties: { city: { type: "array", items: { type: "object" } } } },
     ],
     ["an open object in a definition", { ...closed, $defs: { place: { type: "object" } } }],
-    ["a property that may be anything", { ...closed, properties: { city: {} } }],
+    ["a property of any type", { ...closed, properties: { city: {} } }],
     [
-      "a keyword that strict mode does not know",
+      "a keyword that strict mode does not support",
       { ...closed, properties: { city: { type: "string", minLength: 1 } } },
     ],
     [
-      "a format that strict mode does not know",
+      "a format that strict mode does not support",
       { ...closed, properties: { city: { type: "string", format: "uri" } } },
     ],
   ];

@@ -36,7 +36,7 @@ describe("JsonGuard", () => {
   for (const [what, text] of [
     ["nothing", " \n"],
     ["a page", "<html>"],
-    ["half a document", '{"a":'],
+    ["a truncated document", '{"a":'],
   ] as const) {
     it(`refuses ${what}, and names it`, () => {
       expect(() => parseGuarded(text, "The answer")).to.throw(InvalidResponseError, "The answer");

@@ -16,28 +16,28 @@ budgetAccountContract("elsewhere", {
 
 /** What the suite finds, by what the accounts do wrong. */
 const FOUND: Readonly<Record<BudgetFault, string>> = {
-  "adds what was used earlier":
+  "adds earlier usage":
     "counts earlier executions once: the greater of the stored and the reported usage",
   "counts settlements twice": "counts a reservation once, however often it is settled",
   "drops renewed reservations":
     "releases the reservations of a dead process, and keeps renewed ones",
-  "forgets what was used earlier": "begins with the usage of earlier executions",
+  "forgets earlier usage": "begins with the usage of earlier executions",
   "forgets late settlements": "releases the reservations of a dead process, and keeps renewed ones",
-  "has one account for all": "keeps accounts apart",
+  "uses one account for all": "keeps accounts apart",
   "ignores cost": "refuses a reservation whose cost alone exceeds the limit, and reserves nothing",
   "ignores limits": "reserves up to the limit and nothing beyond it",
-  "keeps reservations of the dead":
+  "keeps reservations of dead processes":
     "releases the reservations of a dead process, and keeps renewed ones",
-  "keeps what is settled reserved": "counts the actual usage in place of the reservation",
-  "looks before it reserves":
+  "keeps settled amounts reserved": "counts the actual usage in place of the reservation",
+  "checks before it reserves":
     "grants the last part to only one of two processes that request it at once",
   "never refreshes": "includes the usage and reservations of other processes in a refresh",
   "refuses the last part": "reserves up to the limit and nothing beyond it",
-  "reserves what it refuses":
+  "reserves refused amounts":
     "refuses a reservation whose cost alone exceeds the limit, and reserves nothing",
-  "shows an old state with a refusal":
+  "returns an old state with a refusal":
     "includes the usage and reservations of other processes in a refusal",
-  "stops at what was reserved":
+  "stops at the reserved amount":
     "counts usage above the reservation, and then refuses every reservation",
 };
 

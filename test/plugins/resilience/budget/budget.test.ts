@@ -198,7 +198,7 @@ describe("a budget of tokens", () => {
     expect(limitsOf(model)).to.deep.equal([50, 50]);
   });
 
-  it("refuses a call that is larger than the whole budget before it is sent, with the numbers", async () => {
+  it("refuses a call that is larger than the complete budget before it is sent, with the numbers", async () => {
     const model = spending();
     const { error } = await run({ maxTokens: 100 }, { model, tasks: tasks(1) });
     expect(error?.message).to.match(/0 of 100 tokens.*20 tokens for its input/);
@@ -735,7 +735,7 @@ function clockAt(nowMs: () => number): Plugin {
 }
 
 describe("a budget of time", () => {
-  it("starts no call after its limit, and lets a call in progress finish", async () => {
+  it("starts no call after its limit, and allows a call in progress to finish", async () => {
     let nowMs = 0;
     const clock = clockAt(() => nowMs);
     const model = new ScriptedModel(() => ((nowMs += 60), "x"));
@@ -803,7 +803,7 @@ describe("the budget of a run", () => {
     await inner.dispose();
   });
 
-  it("stops all runs that joined it, and lets no further run join", async () => {
+  it("stops all runs that joined it, and refuses further runs", async () => {
     const model = spending();
     const started: string[] = [];
     const steps = [1, 2, 3].map(

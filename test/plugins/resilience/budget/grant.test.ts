@@ -71,7 +71,7 @@ describe("a grant of a run's budget", () => {
     });
   });
 
-  it("makes a call wait for its end if that would free enough", async () => {
+  it("delays a call until its end if that would free enough", async () => {
     const held: SpendingGrant[] = [];
     let called = false;
     await using kernel = new Kernel({ plugins: [budget({ maxTokens: 6_000 })] });

@@ -302,8 +302,8 @@ describe("a budget with a faulty account", () => {
     throws: accountsWith(() => ({ reserve: gone })),
     "fails later": accountsWith(() => ({ reserve: goneLater })),
     "never answers": accountsWith(() => ({ reserve: never })),
-    "refuses what its state allows": accountsWith(() => ({ reserve: () => undefined })),
-    "refuses later what its state allows": accountsWith(() => ({
+    "refuses an allowed amount": accountsWith(() => ({ reserve: () => undefined })),
+    "later refuses an allowed amount": accountsWith(() => ({
       reserve: () => Promise.resolve(undefined),
     })),
   };
@@ -562,7 +562,7 @@ describe("a budget with a faulty account", () => {
     }
   });
 
-  it("warns once if leases can't be renewed, and lets calls in progress finish", async () => {
+  it("warns once if leases can't be renewed, and allows calls in progress to finish", async () => {
     const ended = await run(
       accountsWith((account) => ({
         reserve: (amount) => account.reserve(amount),

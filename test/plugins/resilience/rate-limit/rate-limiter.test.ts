@@ -261,7 +261,7 @@ describe("the rate limiter", () => {
     }
   });
 
-  it("returns the place of a call that was answered or refused without the model", async () => {
+  it("frees the place of a call that was answered or refused without the model", async () => {
     const limiter = new RateLimiter();
     const one = bears(RateLimit.of(1, 60_000));
     const answered = limited([one]);

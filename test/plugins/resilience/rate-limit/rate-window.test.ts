@@ -163,7 +163,7 @@ describe("a rate window that does not answer", () => {
     expect(ended).to.deep.equal([0]);
   });
 
-  it("ends a wait for it with the run", async () => {
+  it("ends the wait of a call with the run", async () => {
     const stop = new AbortController();
     const window: RateWindow = { take: () => new Promise(() => void setImmediate(abort)) };
     const abort = (): void => stop.abort(new Error("enough"));
@@ -209,11 +209,11 @@ describe("rateWindowContract", () => {
   });
 
   const breaches: Readonly<Record<string, readonly [string, RateWindow]>> = {
-    "lets every call start": [
+    "admits every call": [
       "starts no more calls than the limit allows, and returns the wait of the next call",
       { take: () => ({ begin: () => undefined, end: () => undefined }) },
     ],
-    "lets no call start": [
+    "admits no call": [
       "frees a granted place whose call never begins",
       { take: () => ({ waits: [{ openMs: 1, atLeastMs: 1 }] }) },
     ],

@@ -134,7 +134,7 @@ describe("addresses of URLs", () => {
     ["an address with a zone", ["fe80::1%eth0"], true],
     ["a public address with a zone", ["2606:2800:220:1::1%1"], true],
     ["a mapped address", ["::ffff:10.0.0.1"], true],
-    ["what is no address", ["example.com"], true],
+    ["an invalid address", ["example.com"], true],
     ["another spelling of an address", ["2130706433"], true],
     ["an empty address", [""], true],
   ];

@@ -66,7 +66,7 @@ describe("file_read", () => {
 
   const failures: readonly [string, string, string, ((s: Sandbox) => unknown)?][] = [
     ["a blank path", "  ", "File path must not be blank"],
-    ["a way out", "../outside/x", "Access denied: path is outside the sandbox directory"],
+    ["a path outside", "../outside/x", "Access denied: path is outside the sandbox directory"],
     ["an absolute path", "/etc/passwd", "Access denied: path is outside the sandbox directory"],
     ["a missing file", "no.txt", "File not found: no.txt"],
     ["a missing folder", "no/no.txt", "File not found: no/no.txt"],
@@ -77,7 +77,7 @@ describe("file_read", () => {
       ({ inside }) => mkdirSync(join(inside, "folder")),
     ],
     [
-      "a link that leads out",
+      "a link to an outside file",
       "link",
       "Access denied: path resolves outside the sandbox directory",
       ({ inside }) => symlinkSync("/etc/passwd", join(inside, "link")),
@@ -210,7 +210,7 @@ describe("file_read", () => {
 
   for (const [what, options] of [
     ["no folder", { baseDir: "/no/such" }],
-    ["nothing", {}],
+    ["no options", {}],
     ["an unknown option", { baseDir: ".", maxByte: 1 }],
     ["too few bytes", { baseDir: ".", maxBytes: 3 }],
   ] as const) {

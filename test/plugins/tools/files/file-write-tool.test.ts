@@ -76,8 +76,12 @@ describe("file_write", () => {
 
   for (const [what, path, message] of [
     ["a blank path", " ", "Path must not be blank"],
-    ["a way out", "../outside/x", "Access denied: path is outside the sandbox directory"],
-    ["a link that leads out", "link", "Access denied: path resolves outside the sandbox directory"],
+    ["a path outside", "../outside/x", "Access denied: path is outside the sandbox directory"],
+    [
+      "a link to an outside file",
+      "link",
+      "Access denied: path resolves outside the sandbox directory",
+    ],
     [
       "a folder that is a link",
       "folder/x",
@@ -157,8 +161,8 @@ describe("file_write", () => {
   for (const [what, options] of [
     ["no folder", { baseDir: "/no/such" }],
     ["an unknown option", { baseDir: ".", approval: true }],
-    ["an approval that is no boolean", { baseDir: ".", requireApproval: "yes" }],
-    ["no bytes", { baseDir: ".", maxBytes: 0 }],
+    ["an approval that is not a boolean", { baseDir: ".", requireApproval: "yes" }],
+    ["a limit of 0 bytes", { baseDir: ".", maxBytes: 0 }],
   ] as const) {
     it(`refuses ${what}`, () =>
       expect(() => fileWriteTool(options as { baseDir: string })).to.throw(ValidationError));

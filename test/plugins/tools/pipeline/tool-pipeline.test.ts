@@ -160,7 +160,7 @@ describe("ToolPipeline", () => {
         "adapter must not be null",
       ],
       [
-        "an adapter that is none",
+        "an invalid adapter",
         () => new ToolPipeline(options({ steps: [{ tool: trim, adapter: 1 }, { tool: trim }] })),
         "ToolPipeline step 1 adapter must be a function, got: 1",
       ],
@@ -195,12 +195,12 @@ describe("ToolPipeline", () => {
         "ToolPipeline description must not be blank",
       ],
       [
-        "a name no vendor takes",
+        "a name that no vendor accepts",
         () => ToolPipeline.of("a b", "d", trim),
         "ToolPipeline name must have 1 to 64 letters, digits, '_' or '-', got: a b",
       ],
       [
-        "steps that are no list",
+        "steps that are not a list",
         () => new ToolPipeline(options({ steps: undefined })),
         "ToolPipeline steps must be an array, got: undefined",
       ],
@@ -215,17 +215,17 @@ describe("ToolPipeline", () => {
         "Did you mean 'adapter'?",
       ],
       [
-        "no time",
+        "a time limit of 0",
         () => new ToolPipeline(options({ timeoutMs: 0 })),
         "ToolPipeline timeoutMs must be a positive number",
       ],
       [
-        "a sequential that is no boolean",
+        "a `sequential` that is not a boolean",
         () => new ToolPipeline(options({ sequential: 1 })),
         "ToolPipeline sequential must be true or false",
       ],
       [
-        "a requireApproval that is no boolean",
+        "a `requireApproval` that is not a boolean",
         () => new ToolPipeline(options({ requireApproval: 1 })),
         "ToolPipeline requireApproval must be true or false",
       ],

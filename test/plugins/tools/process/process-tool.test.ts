@@ -91,7 +91,7 @@ describe("processTool", () => {
         '{"output":"done","structured":{"n":1}}',
         { output: "done", structured: { n: 1 } },
       ],
-      ["output that is no text", '{"output":{"n":[1,null]}}', { output: '{"n":[1,null]}' }],
+      ["output that is not a text", '{"output":{"n":[1,null]}}', { output: '{"n":[1,null]}' }],
       ["output null", '{"output":null,"structured":null}', { output: "" }],
       ["success true", '{"output":"fine","success":true,"error":"ignored"}', { output: "fine" }],
       [
@@ -111,8 +111,8 @@ describe("processTool", () => {
       ],
       ["other JSON objects", '{"temperature":5}', { output: '{"temperature":5}' }],
       ["success true alone", '{"success":true}', { output: '{"success":true}' }],
-      ["JSON that is no object", "[1,2]", { output: "[1,2]" }],
-      ["half a JSON document", '{"output":"x', { output: '{"output":"x' }],
+      ["JSON that is not an object", "[1,2]", { output: "[1,2]" }],
+      ["a truncated JSON document", '{"output":"x', { output: '{"output":"x' }],
       [
         "keys of the prototype",
         '{"__proto__":{"output":"x"}}',
@@ -256,9 +256,9 @@ describe("processTool", () => {
       "description must not be blank",
     ],
     ["a time limit of 0", { ...base, command: ["ls"], timeoutMs: 0 }, "timeoutMs"],
-    ["an effect that is none", { ...base, command: ["ls"], effect: "destroy" }, "effect"],
+    ["an invalid effect", { ...base, command: ["ls"], effect: "destroy" }, "effect"],
     [
-      "approval that is neither true nor false",
+      "an approval that is not a boolean",
       { ...base, command: ["ls"], requireApproval: "yes" },
       "requireApproval",
     ],

@@ -45,13 +45,13 @@ const harmless = { read: "AE_FILE_ACCESS", write: "inside" } as const;
 
 const ATTACKS: readonly Attack[] = [
   { what: "the folder above", path: "..", ...denied },
-  { what: "a file beside the folder", path: "../outside/secret", ...denied },
-  { what: "a way out in the middle", path: "a/../../outside/secret", ...denied },
-  { what: "a way out behind doubled slashes", path: "a//..//..//outside/secret", ...denied },
-  { what: "a way out behind dots", path: "./.././outside/secret", ...denied },
-  { what: "many ways out", path: `${"../".repeat(50)}etc/passwd`, ...denied },
-  { what: "a way out by backslashes", path: "..\\outside\\secret", ...denied },
-  { what: "a way out by both slashes", path: "a\\../..\\../outside/secret", ...denied },
+  { what: "a file next to the folder", path: "../outside/secret", ...denied },
+  { what: "a path outside in the middle", path: "a/../../outside/secret", ...denied },
+  { what: "a path outside after doubled slashes", path: "a//..//..//outside/secret", ...denied },
+  { what: "a path outside after dots", path: "./.././outside/secret", ...denied },
+  { what: "many steps outside", path: `${"../".repeat(50)}etc/passwd`, ...denied },
+  { what: "a path outside with backslashes", path: "..\\outside\\secret", ...denied },
+  { what: "a path outside with both slashes", path: "a\\../..\\../outside/secret", ...denied },
   { what: "an absolute path of Windows", path: "C:\\Windows\\win.ini", ...denied },
   { what: "a share of Windows", path: "\\\\server\\share", ...denied },
   { what: "a device path of Windows", path: "\\\\.\\pipe\\x", ...denied },
@@ -59,7 +59,7 @@ const ATTACKS: readonly Attack[] = [
   { what: "the root of the disk", path: "/", ...denied },
   { what: "the absolute path outside", path: ({ outside }) => join(outside, "secret"), ...denied },
   {
-    what: "a folder whose name begins alike",
+    what: "a folder whose name has the same prefix",
     path: ({ inside }) => `${inside}-not/secret`,
     ...denied,
   },
@@ -73,7 +73,7 @@ const ATTACKS: readonly Attack[] = [
   { what: "a NUL alone", path: "\0", ...denied },
   { what: "an end of line", path: "a\nb", ...denied },
   { what: "a control character", path: "a\u001b[2Jb", ...denied },
-  { what: "half a character", path: "a\ud800b", ...denied },
+  { what: "a lone surrogate", path: "a\ud800b", ...denied },
   { what: "a path of 5,000 characters", path: "a/".repeat(2500), ...denied },
   { what: "a name of 256 bytes", path: "n".repeat(256), ...denied },
   { what: "a name of 86 three-byte characters", path: "€".repeat(86), ...denied },
@@ -86,13 +86,13 @@ const ATTACKS: readonly Attack[] = [
     ...refused,
   },
   { what: "a file in place of a folder", path: "a.txt/b", ...refused },
-  { what: "a way out in percent signs", path: "%2e%2e/outside/secret", ...harmless },
-  { what: "a way out in wide dots", path: "．．/outside/secret", ...harmless },
-  { what: "a way out in one character of two dots", path: "‥/outside/secret", ...harmless },
+  { what: "a path outside with percent encoding", path: "%2e%2e/outside/secret", ...harmless },
+  { what: "a path outside with wide dots", path: "．．/outside/secret", ...harmless },
+  { what: "a path outside with one character for two dots", path: "‥/outside/secret", ...harmless },
   { what: "three dots", path: ".../outside/secret", ...harmless },
   { what: "two dots and a space", path: ".. /outside/secret", ...harmless },
   { what: "a home folder", path: "~/secret", ...harmless },
-  { what: "an address", path: "file:///etc/passwd", ...harmless },
+  { what: "a URL", path: "file:///etc/passwd", ...harmless },
   { what: "a variable", path: "$HOME/secret", ...harmless },
   { what: "a stream of Windows", path: "a.txt::$DATA", ...harmless },
   { what: "__proto__", path: "__proto__/polluted", ...harmless },
@@ -109,7 +109,7 @@ const ATTACKS: readonly Attack[] = [
     ...denied,
   },
   {
-    what: "a link to nothing outside",
+    what: "a link to a missing outside file",
     path: "link",
     prepare: ({ inside, outside }) => symlinkSync(join(outside, "no"), join(inside, "link")),
     ...denied,
@@ -133,19 +133,19 @@ const ATTACKS: readonly Attack[] = [
     ...denied,
   },
   {
-    what: "nothing in a folder outside",
+    what: "a missing file in an outside folder",
     path: "link/no/no",
     prepare: ({ inside, outside }) => symlinkSync(outside, join(inside, "link")),
     ...denied,
   },
   {
-    what: "a new folder behind a link",
+    what: "a new folder below a link",
     path: "link/x/y/z",
     prepare: ({ inside, top }) => symlinkSync(top, join(inside, "link")),
     ...denied,
   },
   {
-    what: "a link to no folder",
+    what: "a link to a missing folder",
     path: "link/secret",
     prepare: ({ inside, outside }) => symlinkSync(join(outside, "no"), join(inside, "link")),
     ...denied,
@@ -546,7 +546,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       ["a folder becomes a link", "realpath", "/folder", swapFolder],
     ];
     if (mode === "paths alone")
-      swaps.push(["a folder becomes a link once it was looked at", "lstat", "/folder", swapFolder]);
+      swaps.push(["a folder becomes a link after its check", "lstat", "/folder", swapFolder]);
     for (const [what, name, end, deed] of swaps) {
       it(`reads nothing when ${what}`, async () => {
         const restore = after(name, end, deed);
@@ -633,7 +633,7 @@ describe("pathJail", () => {
     ["an empty text", () => pathJail("")],
     ["an unknown option", () => pathJail(".", { maxByte: 1 } as object)],
     ["a blank name", () => pathJail(".", { name: " " })],
-    ["no bytes", () => pathJail(".", { maxBytes: 0 })],
+    ["a limit of 0 bytes", () => pathJail(".", { maxBytes: 0 })],
   ];
   for (const [what, make] of wrong)
     it(`refuses ${what}`, () => expect(make).to.throw(ValidationError));

@@ -216,11 +216,7 @@ describe("runCommand", () => {
         "not an executable file",
       ],
       ["a folder", () => ({ command: [dir] }), "not an executable file"],
-      [
-        "a link that leads nowhere",
-        () => ({ command: [join(dir, "dangling")] }),
-        "there is no such file",
-      ],
+      ["a broken link", () => ({ command: [join(dir, "dangling")] }), "there is no such file"],
       [
         "a script whose interpreter is missing",
         () => ({ command: [join(dir, "script")] }),
@@ -237,7 +233,7 @@ describe("runCommand", () => {
         "is not a directory",
       ],
       [
-        "a name that only a relative folder of PATH holds",
+        "a name that only a relative folder of PATH contains",
         () => ({
           command: ["local"],
           cwd: dir,
@@ -307,12 +303,12 @@ describe("runCommand", () => {
     }
     const BACKGROUND: readonly Case[] = [
       { title: "a background process that keeps the pipes", script: "sleep 60 & echo $! > a.pid" },
-      { title: "one that has closed the pipes", script: "sleep 60 >/dev/null 2>&1 & echo $! > a.pid" },
-      { title: "one that ignores SIGHUP", script: "nohup sleep 60 >/dev/null 2>&1 & echo $! > a.pid" },
-      { title: "one that ignores SIGTERM", script: `sh -c 'trap "" TERM; echo $$ > a.pid; while :; do sleep 0.05; done' & ${WRITTEN}` },
-      { title: "one that has stopped itself", script: `sh -c 'echo $$ > a.pid; kill -STOP $$; sleep 60' & ${WRITTEN}` },
+      { title: "a program that has closed the pipes", script: "sleep 60 >/dev/null 2>&1 & echo $! > a.pid" },
+      { title: "a program that ignores SIGHUP", script: "nohup sleep 60 >/dev/null 2>&1 & echo $! > a.pid" },
+      { title: "a program that ignores SIGTERM", script: `sh -c 'trap "" TERM; echo $$ > a.pid; while :; do sleep 0.05; done' & ${WRITTEN}` },
+      { title: "a program that has stopped itself", script: `sh -c 'echo $$ > a.pid; kill -STOP $$; sleep 60' & ${WRITTEN}` },
       { title: "a pipeline", script: "sleep 60 | sleep 61 & echo $! > a.pid" },
-      { title: "one that starts another when it is to end", script: `sh -c 'trap "sleep 60 & echo \\$! > b.pid; sleep 60" TERM; echo $$ > a.pid; sleep 59 & wait' & ${WRITTEN}` },
+      { title: "a program that starts another one at its end", script: `sh -c 'trap "sleep 60 & echo \\$! > b.pid; sleep 60" TERM; echo $$ > a.pid; sleep 59 & wait' & ${WRITTEN}` },
     ]; // prettier-ignore
     const allEnded = async (): Promise<void> => {
       const pids = await writtenPids(dir);
@@ -343,7 +339,7 @@ describe("runCommand", () => {
         script: "trap '' TERM; echo $$ > a.pid; while :; do sleep 0.05; done",
       },
       {
-        title: "one that has closed its outputs",
+        title: "a program that has closed its outputs",
         script: "exec >&- 2>&-; echo $$ > a.pid; sleep 60",
       },
       {
@@ -509,23 +505,23 @@ describe("runCommand", () => {
       ["no command", {}],
       ["an empty command", { command: [] }],
       ["a command line", { command: "ls -l" }],
-      ["an argument that is no text", { command: ["ls", 1] }],
+      ["an argument that is not a text", { command: ["ls", 1] }],
       ["a NUL character in an argument", { command: ["ls", "a\0b"] }],
       ["a blank program", { command: [" "] }],
       ["a time limit of 0", { command: ["ls"], timeoutMs: 0 }],
       ["an endless time limit", { command: ["ls"], timeoutMs: Infinity }],
       ["a negative grace", { command: ["ls"], killGraceMs: -1 }],
       ["an output limit of 0", { command: ["ls"], maxOutputBytes: 0 }],
-      ["a variable whose value is no text", { command: ["ls"], env: { A: 1 } }],
+      ["a variable whose value is not a text", { command: ["ls"], env: { A: 1 } }],
       ["a variable with = in its name", { command: ["ls"], env: { "A=B": "1" } }],
-      ["a list of variables that is none", { command: ["ls"], allowedEnv: "PATH" }],
+      ["an invalid list of variables", { command: ["ls"], allowedEnv: "PATH" }],
       ["an empty sandbox", { command: ["ls"], sandbox: [] }],
       ["a blank folder", { command: ["ls"], cwd: "" }],
       ["a NUL character in the folder", { command: ["ls"], cwd: "/\0" }],
       ["input that is neither text nor bytes", { command: ["ls"], stdin: {} }],
-      ["a signal that is none", { command: ["ls"], signal: {} }],
+      ["an invalid signal", { command: ["ls"], signal: {} }],
       ["an unknown option", { command: ["ls"], timeout: 5 }],
-      ["the wish for a shell", { command: ["ls"], shell: true }],
+      ["a request for a shell", { command: ["ls"], shell: true }],
     ];
     for (const [title, options] of wrong) {
       it(title, async () => {

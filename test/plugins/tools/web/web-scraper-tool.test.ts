@@ -228,12 +228,12 @@ describe("webScraperTool", () => {
   });
 
   for (const [what, options] of [
-    ["a length of nothing", { maxContentLength: 0 }],
+    ["a length of 0", { maxContentLength: 0 }],
     ["another format", { format: "html" }],
-    ["no time", { timeoutMs: 0 }],
-    ["an option that is fixed", { contentTypes: ["image/png"] }],
+    ["a time limit of 0", { timeoutMs: 0 }],
+    ["a fixed option", { contentTypes: ["image/png"] }],
     ["an unknown option", { maxLength: 5 }],
-    ["an allowed host that is none", { allow: { hosts: ["http://x"] } }],
+    ["an invalid allowed host", { allow: { hosts: ["http://x"] } }],
   ] as const) {
     it(`refuses ${what}`, () =>
       expect(() => webScraperTool(options as WebScraperToolOptions)).to.throw(ValidationError)); // wrong on purpose

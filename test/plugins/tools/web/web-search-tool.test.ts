@@ -151,8 +151,8 @@ describe("webSearchTool", () => {
     ["no provider", {}],
     ["a function", { provider: () => [] }],
     ["a provider without a name", { provider: { search: () => [] } }],
-    ["no results", { provider: fixed([]), maxResults: 0 }],
-    ["no time", { provider: fixed([]), timeoutMs: -1 }],
+    ["a limit of 0 results", { provider: fixed([]), maxResults: 0 }],
+    ["a time limit of 0", { provider: fixed([]), timeoutMs: -1 }],
     ["an unknown option", { provider: fixed([]), limit: 3 }],
   ] as const) {
     it(`refuses ${what}`, () =>
@@ -299,14 +299,11 @@ describe("search services", () => {
     ["a blank key", () => tavily({ apiKey: " " })],
     ["a key of two lines", () => brave({ apiKey: "a\nb" })],
     ["no key", () => serpApi({} as never)],
-    ["a depth that is none", () => tavily({ apiKey: KEY, searchDepth: "deep" as never })],
+    ["an invalid depth", () => tavily({ apiKey: KEY, searchDepth: "deep" as never })],
     ["a blank engine", () => serpApi({ apiKey: KEY, engine: "" })],
-    ["no address", () => searxng({} as never)],
-    [
-      "an address with a password",
-      () => searxng({ baseURL: "http://user:secret@search.example/" }),
-    ],
-    ["an address that is none", () => brave({ apiKey: KEY, baseURL: "search.example" })],
+    ["no URL", () => searxng({} as never)],
+    ["a URL with a password", () => searxng({ baseURL: "http://user:secret@search.example/" })],
+    ["an invalid URL", () => brave({ apiKey: KEY, baseURL: "search.example" })],
     [
       "a header that may not be sent",
       () => searxng({ baseURL: "http://search.example", headers: { host: "x" } }),

@@ -57,31 +57,31 @@ describe("code_edit", () => {
       { command: "replace_lines", startLine: 2, endLine: 2, content: "x\ny" },
     ],
     [
-      "takes an end of line at the end of the content for what it is",
+      "keeps an end of line at the end of the content",
       "1\n2\n3\n",
       "1\nx\n3\n",
       { command: "replace_lines", startLine: 2, endLine: 2, content: "x\n" },
     ],
     [
-      "takes lines away",
+      "removes lines",
       "1\n2\n3\n",
       "1\n",
       { command: "replace_lines", startLine: 2, endLine: 3, content: "" },
     ],
     [
-      "takes the last line away where it has no end",
+      "removes the last line if it has no end of line",
       "1\n2",
       "1",
       { command: "replace_lines", startLine: 2, endLine: 2, content: "" },
     ],
     [
-      "takes all lines away",
+      "removes all lines",
       "1\n2\n",
       "",
       { command: "replace_lines", startLine: 1, endLine: 2, content: "" },
     ],
     [
-      "leaves the end of the file as it is",
+      "keeps the end of the file",
       "1\n2",
       "1\nx",
       { command: "replace_lines", startLine: 2, endLine: 2, content: "x\n" },
@@ -99,7 +99,7 @@ describe("code_edit", () => {
       { command: "replace_lines", startLine: 1, endLine: 1, content: "x" },
     ],
     [
-      "replaces what occurs once",
+      "replaces a text that occurs once",
       "a b a",
       "a x a",
       { command: "find_replace", find: "b", content: "x" },
@@ -111,7 +111,7 @@ describe("code_edit", () => {
       { command: "find_replace", find: "2\n3", content: "x\ny" },
     ],
     [
-      "leaves a file with both ends of line as it is elsewhere",
+      "keeps both ends of line in other places of a file",
       "1\r\n2\n3\r\n",
       "1\r\nx\n3\r\n",
       { command: "find_replace", find: "2", content: "x" },
@@ -123,25 +123,25 @@ describe("code_edit", () => {
       { command: "find_replace", find: "a", content: "bb", replaceAll: true },
     ],
     [
-      "takes a replacement literally",
+      "inserts a replacement literally",
       "a",
       "$& $1 \\n",
       { command: "find_replace", find: "a", content: "$& $1 \\n" },
     ],
     [
-      "replaces a pattern, and takes the replacement literally",
+      "replaces a pattern, and inserts the replacement literally",
       "x = 12;",
       "x = $1;",
       { command: "find_replace", find: "\\d+", content: "$1", regex: true },
     ],
     [
-      "knows lines in patterns",
+      "supports lines in patterns",
       "a1\r\na2\r\nb\r\n",
       "X\r\nX\r\nb\r\n",
       { command: "find_replace", find: "^a\\d$", content: "X", regex: true, replaceAll: true },
     ],
-    ["takes text away", "a b c", "a c", { command: "find_replace", find: "b ", content: "" }],
-    ["writes the whole file", "old\r\n", "new\n", { command: "write", content: "new\n" }],
+    ["removes text", "a b c", "a c", { command: "find_replace", find: "b ", content: "" }],
+    ["writes the complete file", "old\r\n", "new\n", { command: "write", content: "new\n" }],
     [
       "makes several replacements, one after the other",
       "a b",
@@ -195,7 +195,7 @@ describe("code_edit", () => {
       "Line numbers must be >= 1",
     ],
     [
-      "lines the wrong way round",
+      "lines in the reverse order",
       { command: "replace_lines", startLine: 2, endLine: 1, content: "" },
       "startLine must be <= endLine",
     ],
@@ -220,22 +220,22 @@ describe("code_edit", () => {
       "find_replace requires 'find' to be set",
     ],
     [
-      "a text that is not there",
+      "a missing text",
       { command: "find_replace", find: "z", content: "x" },
       "Text not found in file: f",
     ],
     [
-      "a pattern that is not there",
+      "a pattern without a match",
       { command: "find_replace", find: "z+", content: "x", regex: true },
       "Pattern not found in file: f",
     ],
     [
-      "a text that is there twice",
+      "a text that occurs twice",
       { command: "find_replace", find: "a", content: "x" },
       /^Text found 2 times in file: f\. .*replaceAll/,
     ],
     [
-      "a pattern that is none",
+      "an invalid pattern",
       { command: "find_replace", find: "(", content: "x", regex: true },
       /^Invalid regex pattern: /,
     ],
@@ -245,7 +245,7 @@ describe("code_edit", () => {
       /^Invalid regex pattern: it matches the empty text/,
     ],
     [
-      "edits beside a text",
+      "edits next to a text",
       { command: "find_replace", find: "a", edits: [{ find: "a", content: "b" }] },
       /^Give either edits/,
     ],
@@ -289,9 +289,9 @@ describe("code_edit", () => {
 
   for (const [what, path, message] of [
     ["a blank path", " ", "Path must not be blank"],
-    ["a way out", "../outside/x", "Access denied: path is outside the workspace directory"],
+    ["a path outside", "../outside/x", "Access denied: path is outside the workspace directory"],
     [
-      "a link that leads out",
+      "a link to an outside file",
       "link",
       "Access denied: path resolves outside the workspace directory",
     ],
@@ -302,7 +302,7 @@ describe("code_edit", () => {
     ],
     ["a missing file", "no", "File not found: no"],
     ["a binary file", "bin", "Not a text file: bin"],
-    ["what is no UTF-8", "latin", "Not a text file: latin"],
+    ["invalid UTF-8", "latin", "Not a text file: latin"],
   ] as const) {
     it(`refuses ${what}, and changes nothing`, async () => {
       putFiles(s.outside, { x: "a" });
@@ -500,8 +500,8 @@ describe("code_edit", () => {
   for (const [what, options] of [
     ["no folder", { baseDir: "/no/such" }],
     ["an unknown option", { baseDir: ".", approve: true }],
-    ["an approval that is no boolean", { baseDir: ".", requireApproval: 1 }],
-    ["no bytes", { baseDir: ".", maxBytes: 0 }],
+    ["an approval that is not a boolean", { baseDir: ".", requireApproval: 1 }],
+    ["a limit of 0 bytes", { baseDir: ".", maxBytes: 0 }],
   ] as const) {
     it(`refuses ${what}`, () =>
       expect(() => codeEditTool(options as unknown as CodeEditToolOptions)).to.throw(

@@ -134,7 +134,7 @@ describe("code_search", () => {
 
   for (const [what, input, message] of [
     ["a blank pattern", { pattern: " " }, /^Error: Pattern must not be blank$/],
-    ["a pattern that is none", { pattern: "(" }, /^Error: Invalid regex pattern: /],
+    ["an invalid pattern", { pattern: "(" }, /^Error: Invalid regex pattern: /],
     ["a pattern that looks back", { pattern: "(a)\\1" }, /^Error: Invalid regex pattern: /],
     [
       "a pattern that repeats repeats",
@@ -146,7 +146,7 @@ describe("code_search", () => {
       { pattern: "a".repeat(1_001) },
       /^Error: Invalid regex pattern: it is longer/,
     ],
-    ["a glob that is none", { pattern: "a", glob: "{" }, /^Error: Invalid glob pattern: /],
+    ["an invalid glob", { pattern: "a", glob: "{" }, /^Error: Invalid glob pattern: /],
     [
       "a folder outside",
       { pattern: "a", path: ".." },
@@ -231,8 +231,8 @@ describe("code_search", () => {
   for (const [what, options] of [
     ["no folder", { baseDir: "/no/such" }],
     ["an unknown option", { baseDir: ".", maxMatch: 1 }],
-    ["no matches", { baseDir: ".", maxMatches: 0 }],
-    ["half a byte", { baseDir: ".", maxFileBytes: 0.5 }],
+    ["a limit of 0 matches", { baseDir: ".", maxMatches: 0 }],
+    ["a fractional number of bytes", { baseDir: ".", maxFileBytes: 0.5 }],
   ] as const) {
     it(`refuses ${what}`, () =>
       expect(() => codeSearchTool(options as CodeSearchToolOptions)).to.throw(ValidationError));

@@ -93,14 +93,14 @@ describe("glob", () => {
     ["a file as folder", { pattern: "*", path: "root.ts" }, "Path is not a directory: root.ts"],
     ["a missing folder", { pattern: "*", path: "no" }, "Path is not a directory: no"],
     [
-      "a link that leads out",
+      "a link to an outside folder",
       { pattern: "*", path: "link" },
       "Access denied: path resolves outside the workspace directory",
     ],
-    ["a class that never ends", { pattern: "[a" }, "Invalid glob pattern: a [ is never closed"],
-    ["a brace that never ends", { pattern: "{a,b" }, "Invalid glob pattern: a { is never closed"],
+    ["an unterminated class", { pattern: "[a" }, "Invalid glob pattern: a [ is never closed"],
+    ["an unterminated brace", { pattern: "{a,b" }, "Invalid glob pattern: a { is never closed"],
     [
-      "braces in braces in braces",
+      "deeply nested braces",
       { pattern: "{".repeat(11) },
       "Invalid glob pattern: more than 10 { in each other",
     ],
@@ -256,11 +256,11 @@ describe("glob", () => {
   for (const [what, options] of [
     ["no folder", { baseDir: "/no/such" }],
     ["an unknown option", { baseDir: ".", maxResult: 1 }],
-    ["no results", { baseDir: ".", maxResults: 0 }],
-    ["patterns that are no list", { baseDir: ".", ignore: "*.log" }],
+    ["a limit of 0 results", { baseDir: ".", maxResults: 0 }],
+    ["patterns that are not a list", { baseDir: ".", ignore: "*.log" }],
     ["a blank pattern", { baseDir: ".", ignore: [" "] }],
-    ["no time", { baseDir: ".", timeLimitMs: 0 }],
-    ["gitignore that is no boolean", { baseDir: ".", gitignore: 1 }],
+    ["a time limit of 0", { baseDir: ".", timeLimitMs: 0 }],
+    ["a `gitignore` that is not a boolean", { baseDir: ".", gitignore: 1 }],
   ] as const) {
     it(`refuses ${what}`, () =>
       expect(() => globTool(options as unknown as GlobToolOptions)).to.throw(ValidationError));

@@ -244,7 +244,7 @@ describe("invalid phases", () => {
       { phases: [phase("root", [mark("A")]), phase("one", backwards, { workflow: "SEQUENTIAL" })] },
     ],
     [
-      "a task that needs its own review",
+      "a task with its own review in its context",
       {
         phases: [
           phase(
