@@ -4,7 +4,7 @@ import { readProjectFile, typeScriptFiles } from "../support/project.js";
 
 type Imports = ReadonlyMap<string, readonly string[]>;
 
-/** The imports of every source by path, those of types included. */
+/** The imports of every source by path, including type imports. */
 function importsOfSources(): Imports {
   return new Map(
     typeScriptFiles("src").map((path) => [

@@ -12,14 +12,20 @@ interface Definition {
   readonly kind: "function" | "type";
   readonly name: string;
   readonly path: string;
-  /** The text of a function's body without comments, each whitespace as one space; empty for types and overloads. */
+  /**
+   * The text of a function's body without comments, with single spaces. Empty for types and
+   * overloads.
+   */
   readonly body: string;
   readonly statements: number;
 }
 
 const printer = ts.createPrinter({ removeComments: true });
 
-/** The functions that a statement defines, each with its body; a declaration by `const` may hold several. */
+/**
+ * The functions that a statement defines, each with its body. A `const` declaration may contain
+ * several.
+ */
 function functionsOf(statement: ts.Statement): readonly (readonly [string, ts.Node | undefined])[] {
   if (ts.isFunctionDeclaration(statement)) return [[statement.name?.text ?? "", statement.body]];
   if (!ts.isVariableStatement(statement)) return [];
@@ -63,7 +69,10 @@ function groupsOf(
   return [...groups.values()];
 }
 
-/** Functions of one body, as `name (path)`. A body counts from more than three statements or 120 characters on. */
+/**
+ * Functions with one body, as `name (path)`. Shorter bodies count from 120 characters or four
+ * statements on.
+ */
 function sameBodies(definitions: readonly Definition[]): readonly (readonly string[])[] {
   const large = definitions.filter(
     ({ body, statements }) => body !== "" && (statements > 3 || body.length > 120),

@@ -29,7 +29,7 @@ describe("docs/errors.md", () => {
         typeof value === "function" && value.prototype instanceof contracts.AgentEnsembleError,
     );
     const named = new Set(rows.map(([, name = ""]) => name));
-    named.delete("AgentEnsembleError"); // the base: a code may do without a class of its own
+    named.delete("AgentEnsembleError"); // the base class: a code may have no class
     expect([...named].sort()).to.deep.equal(
       classes.map((value) => (value as { readonly name: string }).name).sort(),
     ); // filtered: these are classes

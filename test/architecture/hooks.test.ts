@@ -4,7 +4,7 @@ import type { Outcome } from "../../src/contracts/types.js";
 import { allPoints, createHookPoints } from "../../src/kernel/hooks/points.js";
 import { tableOf } from "../support/project.js";
 
-/** The lanes that the type of a hook has. */
+/** The lanes of a hook's type. */
 type LanesOf<H> =
   H extends BeforeHook<infer _P, infer _C, infer _R, infer L>
     ? L
@@ -12,7 +12,8 @@ type LanesOf<H> =
       ? L
       : never;
 
-// A lane too many or too few in one of these records is a compile error: that holds the types and the page together.
+// An extra or missing lane in one of these records is a compile error. This keeps the types and the
+// page equal.
 const declared: {
   readonly [K in keyof EnsembleHooks]: Readonly<Record<LanesOf<EnsembleHooks[K]>, true>>;
 } = {

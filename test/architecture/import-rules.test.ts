@@ -21,7 +21,7 @@ const RULES = createRequire(import.meta.url)(join(projectRoot, ".dependency-crui
   readonly forbidden: readonly { readonly name: string }[];
 }; // a script has no declarations
 
-/** What dependency-cruiser says about the project in `root`, judged by our rules. */
+/** The result of dependency-cruiser for the project in `root`, with our rules. */
 function cruise(root: string, folders: readonly string[]): Report {
   const tool = join(projectRoot, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
   const options = [
@@ -44,7 +44,7 @@ function cruise(root: string, folders: readonly string[]): Report {
 const breaches = ({ summary }: Report): readonly string[] =>
   summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`).sort();
 
-/** A project in which every rule is broken once, and what is allowed stands beside it. */
+/** A project that breaks every rule once, next to allowed imports. */
 const BROKEN: Readonly<Record<string, string>> = {
   "package.json": '{ "type": "module" }',
   "tsconfig.json":
@@ -130,7 +130,7 @@ const BROKEN: Readonly<Record<string, string>> = {
   "examples/e.ts": 'import { k } from "../src/kernel/index.js"; export const e = k;',
 };
 
-/** Packages that one place of the sources may import, each with the rule that says so. */
+/** Packages that one place of the sources may import, each with the name of its rule. */
 const VENDORS: Readonly<Record<string, string>> = {
   "@a2a-js/sdk": "@a2a-js/",
   "@ai-sdk/provider": "@ai-sdk/",
@@ -155,7 +155,7 @@ const VENDORS: Readonly<Record<string, string>> = {
   re2js: "re2js/",
 };
 
-/** Each package, imported where none of them may be. */
+/** Each package, imported in a place where none of them is allowed. */
 function withVendors(): Readonly<Record<string, string>> {
   const names = Object.keys(VENDORS);
   const files: Record<string, string> = {

@@ -6,7 +6,8 @@ import { projectRoot, readProjectFile } from "../support/project.js";
 
 const asModule = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`;
 
-// Runs on the loader's thread. `copy-3:x` is the module `x` in its third copy: it and what it imports are loaded once more. Writes the address of every module that is loaded.
+// Runs on the loader's thread. `copy-3:x` is the module `x` in its third copy: the module and its
+// imports are loaded again. Writes the URL of every loaded module.
 const listingLoader = `
   import { writeSync } from "node:fs";
   const copyOf = (address) => /[?&]copy=(\\d+)$/.exec(address ?? "")?.[1];
@@ -22,7 +23,9 @@ const listingLoader = `
   }`;
 const withListing = `import { register } from "node:module"; register(${JSON.stringify(asModule(listingLoader))});`;
 
-/** Addresses of all files that importing each of `specifiers` loads, in a process without any of them. */
+/**
+ * URLs of all files that importing each of `specifiers` loads, in a process without any of them.
+ */
 function filesLoadedBy(specifiers: readonly string[]): readonly (readonly string[])[] {
   const program = `
     import { createRequire } from "node:module";

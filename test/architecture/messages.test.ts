@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { projectRoot, readProjectFile } from "../support/project.js";
 
-/** Names that this package does not have, and papers that its readers do not. */
+/** Names of other frameworks and of unpublished documents. */
 const FOREIGN: readonly RegExp[] = [
   /chatLanguageModel/i,
   /\b(?:Task|Agent|Ensemble|Loop|Phase|Graph)\.builder\b|\.builder\(\)|ensemble builder/i,

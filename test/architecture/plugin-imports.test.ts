@@ -3,7 +3,10 @@ import { readProjectFile, typeScriptFiles } from "../support/project.js";
 
 type Api = Readonly<Record<string, Readonly<Record<"types" | "values", readonly string[]>>>>;
 
-/** What plugins use of contracts beside public names and `contracts/validation.ts`. A name may leave this list. */
+/**
+ * Names of contracts that plugins use in addition to public names and `contracts/validation.ts`. A
+ * name may leave this list.
+ */
 const NOT_PUBLIC = [
   "COMMAND_LINE",
   "CommandLineAccess",

@@ -15,7 +15,7 @@ const sources = typeScriptFiles("src").map((path) => ({ path, text: readProjectF
 const withoutComments = (text: string): string =>
   text.replace(/\/\*[\s\S]*?\*\/|(?<![:"'`])\/\/.*$/gm, "");
 
-/** What a text holds beside exports from other files. */
+/** The text of a file without its exports from other files. */
 const beyondExports = (text: string): string =>
   withoutComments(text)
     .replace(/export (?:type )?(?:\*|\{[^}]*\}) from "[^"]+";/g, "")

@@ -29,14 +29,14 @@ const specifiers = Object.keys(entries)
   .map((name) => `agentensemble${name.slice(1)}`);
 // @anthropic-ai/sdk depends on the API of OpenTelemetry, so every installation has it.
 const optional = Object.keys(peerDependencies).filter((name) => name !== "@opentelemetry/api");
-/** Packages that are missing where only the package is installed; users of Node.js have its types. */
+/** Packages that are missing if only the package is installed; users of Node.js have its types. */
 const missing = [...optional, ...Object.keys(devDependencies)].filter(
   (name) => !["@types/node", "@opentelemetry/api"].includes(name) && !(name in dependencies),
 );
 const isOptional = (specifier: string): boolean =>
   optional.some((name) => specifier === name || specifier.startsWith(`${name}/`));
 
-/** Lets the bundler find no optional package. */
+/** Makes every optional package missing for the bundler. */
 const withoutOptional: Plugin = {
   name: "without-optional-packages",
   setup(bundler) {

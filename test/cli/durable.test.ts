@@ -17,7 +17,7 @@ const steps = ["one", "two", "three", "four"].map((n) => new Task({ name: n, des
 export default new Ensemble({ name: "list", model: "openai:gpt-5-mini", workflow: "SEQUENTIAL", tasks: steps });`,
 };
 
-/** What a request is about: the tasks of the teams above have different words. */
+/** The subject of a request: the tasks of the teams above have different words. */
 const SUBJECTS = [
   "Collect facts",
   "Write about",
@@ -27,14 +27,14 @@ const SUBJECTS = [
   "step four",
 ];
 
-/** The subject of the task itself; its context may hold others. */
+/** The subject of the task itself; its context may contain others. */
 function subjectOf({ body }: RecordedRequest): string {
   const text = JSON.stringify(body["messages"]);
   const place = (subject: string): number => text.lastIndexOf(subject);
   return [...SUBJECTS].sort((a, b) => place(b) - place(a))[0] ?? "";
 }
 
-/** How often the vendor was asked about each subject. */
+/** The number of requests to the vendor for each subject. */
 function asked(vendor: OpenAIServer): Readonly<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const request of vendor.requests) {
@@ -56,7 +56,8 @@ function runJsonOf({ stdout }: CommandEnd): RunJson {
 }
 
 /**
- * The tests of one kind of store. `died` lets the time pass after which the process that executed a run counts as dead, where another process can't see it.
+ * The tests of one kind of store. `died` waits until the process of a run counts as dead, if other
+ * processes can't see it.
  */
 function durableRuns(
   store: (project: ProjectFolder) => string,

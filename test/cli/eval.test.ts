@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { ExitCode } from "../../src/cli/exit-codes.js";
 import { ProjectFolder } from "./project-folder.js";
 
-/** A file whose target is wrong for every n-th case. */
+/** A file whose target returns a wrong output for every n-th case. */
 const fileOf = (wrongEvery: number, more = ""): string => `
 import { defineEvaluation, exact, scorer } from "agentensemble/evals";
 console.log("printed by the file");

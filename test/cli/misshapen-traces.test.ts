@@ -12,10 +12,10 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 type Path = readonly (string | number)[];
 
-/** Each place gets a third of them. */
+/** Each block tests a third of the places. */
 const WRONG: readonly unknown[] = [null, 7, "text", [], [7], {}, true];
 
-/** One path for each place of a document: of the items of a list, the last that has it. */
+/** One path for each place of a document: for the items of a list, the last item with the field. */
 function placesOf(document: unknown): ReadonlyMap<string, Path> {
   const places = new Map<string, Path>();
   const open: Path[] = [[]];

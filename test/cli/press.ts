@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { onServer, POSTGRES_URL } from "../support/postgres.js";
 import { ProjectFolder, type CommandEnd, type Started } from "./project-folder.js";
 
-/** The second task ends when the file `go` is there. Each execution of a task is a line of `log`. */
+/** The second task ends when the file `go` exists. Each execution of a task is a line of `log`. */
 export const program = (more = ""): string => `
   import { Ensemble, Task, defineProgram } from "./parts.mjs";
   import { appendFileSync, existsSync } from "node:fs";
@@ -32,7 +32,7 @@ const PARTS = `
 export const THIRD = `globalThis.more = [new Task({ name: "third", description: "Third", context: [second],
   handler: ({ getOutput }) => getOutput(second).raw + " and three" })];`;
 
-/** Workers in projects of their own, and the database in which they meet. */
+/** Workers in separate projects, and the database that they share. */
 export class Press {
   readonly store: string;
   readonly #database = `ae_workers_${process.pid}`;

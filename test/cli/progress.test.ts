@@ -6,7 +6,7 @@ import { Screen } from "../plugins/observability/console/screen.js";
 import { setEnvironment } from "../support/environment.js";
 import { painter } from "../../src/plugins/observability/console/terminal-text.js";
 
-/** Shows a run of one task, which ends once `until` stands on the target. */
+/** Shows a run of one task, which ends when the target contains `until`. */
 async function shown(isTTY: boolean, until: string, columns = 20): Promise<readonly string[]> {
   const writes: string[] = [];
   let release: () => void = () => undefined;

@@ -4,23 +4,23 @@ import { join } from "node:path";
 import { projectRoot } from "../support/project.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** How a command ended and what it printed. */
+/** The end of a command and its output. */
 export interface CommandEnd {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A command that goes on. */
+/** A command in progress. */
 export interface Started {
   readonly child: ChildProcess;
   readonly ended: Promise<CommandEnd>;
-  /** Waits until standard error holds `text`. */
+  /** Waits until standard error contains `text`. */
   said(text: string): Promise<void>;
 }
 
 const BINARY = join(projectRoot, "dist/bundle/cli/main.js");
-/** What would change what a command does or prints. */
+/** Variables that would change the behaviour or the output of a command. */
 const CLEARED = [
   "OPENAI_API_KEY",
   "OPENAI_BASE_URL",
@@ -49,14 +49,14 @@ export class ProjectFolder {
     return readFileSync(join(this.path, name), "utf8");
   }
 
-  /** Makes a folder the installed package `name`. */
+  /** Installs a folder as the package `name`. */
   install(name: string, folder: string): void {
     mkdirSync(join(this.path, "node_modules"), { recursive: true });
     rmSync(join(this.path, "node_modules", name), { recursive: true, force: true });
     symlinkSync(folder, join(this.path, "node_modules", name), "dir");
   }
 
-  /** Starts the installed command, as npm would link it. */
+  /** Starts the installed command, in the same way as npm links it. */
   start(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Started {
     const env: NodeJS.ProcessEnv = { ...process.env };
     for (const name of CLEARED) delete env[name];

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { ProjectFolder } from "./project-folder.js";
 
-/** Its model answers with a number of its own in every process, so that only a replay repeats an answer. */
+/** Its model answers with a new number in every process: only a replay repeats an answer. */
 const TEAM = `import { Ensemble, Task } from "agentensemble";
 import { appendFileSync } from "node:fs";
 const model = { provider: "loaded", modelId: "dice", capabilities: {}, async chat() {

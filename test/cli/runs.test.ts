@@ -23,7 +23,7 @@ import { ValidationError } from "../../src/contracts/errors.js";
 import { rejectionOf } from "../support/rejection.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** A terminal that keeps what commands write. */
+/** A terminal that keeps the output of commands. */
 class KeptTerminal {
   readonly paint = painter(false);
   readonly paintMessage = painter(false);
@@ -45,13 +45,13 @@ class KeptTerminal {
     return Promise.resolve();
   }
 
-  /** As commands take it. */
+  /** The form that commands accept. */
   get asOutput(): OutputTerminal {
     return this as unknown as OutputTerminal; // has what these commands use
   }
 }
 
-/** What a command wrote and how it ended. */
+/** The output of a command and its exit code. */
 async function written(
   command: (terminal: OutputTerminal) => Promise<number>,
 ): Promise<readonly [code: number, text: string]> {

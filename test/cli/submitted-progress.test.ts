@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { submittedProgress } from "../../src/cli/submitted-progress.js";
 
-/** What is printed for messages about a run. */
+/** The printed lines for messages about a run. */
 function linesOf(...messages: readonly unknown[]): readonly string[] {
   const lines: string[] = [];
   const show = submittedProgress("november", {

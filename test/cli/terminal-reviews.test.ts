@@ -15,7 +15,7 @@ import { painter } from "../../src/plugins/observability/console/terminal-text.j
 
 const reviewed = new Task({ description: "Write", review: Review.required("Good?") });
 
-/** Runs a reviewed task while `typed` comes in at the terminal. */
+/** Runs a reviewed task while `typed` arrives at the terminal. */
 async function answered(typed: string) {
   const input = new PassThrough();
   let written = "";
@@ -112,7 +112,7 @@ describe("--review console with a store of several processes", () => {
 });
 
 describe("showProgress with a review", () => {
-  /** What stood there when the person answered, and at the end; another task ends while they think. */
+  /** The output when the user answered, and at the end. Another task ends before the answer. */
   async function shown(holdsWhileAsked: boolean): Promise<readonly [string, string]> {
     let written = "";
     let during = "";

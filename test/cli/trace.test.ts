@@ -17,7 +17,7 @@ const facts = new Task({ name: "facts", description: "Collect facts", agent: new
 export default new Ensemble({ model: new ScriptedModel([{ toolCalls: [{ name: "weigh", arguments: "{}" }] }, { text: "Otters weigh 9 kg.", usage: { inputTokens: 30, outputTokens: 5 } }, "The end."]),
   tasks: [facts, new Task({ name: "text", description: "Write", context: [facts] })] });`;
 
-/** As other programs write the format: no ids, no attempts, no outcomes, totals under their own names. */
+/** The form of other programs: no ids, no attempts, no outcomes, totals under other names. */
 const FOREIGN = {
   schemaVersion: "1.1",
   captureMode: "OFF",
@@ -103,15 +103,15 @@ const FOREIGN = {
   ],
 };
 
-/** Sequences that paint, set a title or move the cursor, C1 controls, marks of direction. */
+/** Sequences for colours, titles and cursor movements, C1 controls, and marks of direction. */
 const EVIL = "a\u001b[2J\u001b]0;t\u0007\u001b]8;;x\u009b31m\u0085\u202Eb\u2066\u200f\u2028\u007fc";
 const UNSAFE = /[^\P{Cc}\n]|[\u200E\u200F\u061C\u2028-\u202E\u2066-\u2069]/u;
-/** What has to stay as it is for the file to be a trace. */
+/** Fields that must not change in a valid trace. */
 const KEPT = new Set([
   ...["schemaVersion", "startedAt", "totalDuration", "duration", "latency", "responseType"],
 ]);
 
-/** The same document with hostile text in every place that holds text. */
+/** The same document with hostile text in every text field. */
 function hostile(value: unknown, key = ""): unknown {
   if (typeof value === "string") return KEPT.has(key) ? value : `${EVIL}${value}`;
   if (Array.isArray(value)) return value.map((item) => hostile(item));

@@ -29,7 +29,7 @@ const MP3 = base64("ID3\x04 and more");
 const taskWith = (...attachments: readonly unknown[]) =>
   new Task({ description: "Look", attachments: attachments as readonly ContentPart[] });
 
-/** A scripted model that declares what it takes beside text. */
+/** A scripted model that declares the accepted types in addition to text. */
 function taking(attachments: readonly string[] | undefined): ScriptedModel {
   return Object.assign(new ScriptedModel(["fine"]), {
     capabilities: { parts: attachments && { user: attachments } },

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Agent, Ensemble, Phase, Task, ValidationError } from "agentensemble";
 
-/** Looks like the task of another copy of the package. */
+/** Resembles the task of another copy of the package. */
 const ofAnotherCopy = new (class Task {
   readonly description = "Answer";
 })();

@@ -26,7 +26,7 @@ function contentOf(message: ChatMessage | undefined): string {
   return typeof content === "string" ? content : JSON.stringify(content);
 }
 
-/** The messages of the first request that a model got. */
+/** The messages of the first request to a model. */
 function firstRequest(model: ScriptedModel): { readonly system: string; readonly user: string } {
   const messages = model.requests[0]?.messages ?? [];
   const textOf = (role: string): string => contentOf(messages.find((m) => m.role === role));

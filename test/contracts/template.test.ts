@@ -19,11 +19,11 @@ const missingOf = (
   return [...missing];
 };
 
-/** A piece of a template beside what it means. */
+/** A piece of a template next to its meaning. */
 type Piece = { readonly kind: "text" | "escaped" | "variable"; readonly text: string };
 
 const name = fc.stringMatching(/^[A-Za-z0-9_]{1,8}$/);
-/** Text that holds braces, but never a variable together with its neighbours. */
+/** Text that contains braces, but never a variable together with its neighbours. */
 const literal = fc.string({
   unit: fc.constantFrom("a", " ", "-", "$", "&", "\n", "ä", "\\", "$1", "$&"),
   maxLength: 8,

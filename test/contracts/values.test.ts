@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { z } from "zod";
 import { knownNames, nearestName } from "../../src/contracts/validation.js";
 
-/** The message with which a constructor refuses. */
+/** The message of a constructor's error. */
 function refusal(make: () => unknown): string {
   try {
     make();

@@ -1,4 +1,5 @@
-// A process that dies when the answer of a turn is kept, and before the turn is stored. Arguments: the folder, `send` or `resume`.
+// A process that ends after the answer of a turn is journaled and before the turn is stored.
+// Arguments: the folder, `send` or `resume`.
 import { join } from "node:path";
 import { Agent, Conversation, ConversationStore, tool } from "agentensemble";
 import { durable } from "agentensemble/durability";

@@ -5,7 +5,7 @@ import { postgres } from "agentensemble/network/postgres";
 import { bullmq } from "agentensemble/network/redis";
 import { ScriptedModel } from "agentensemble/testing";
 
-/** Where the processes of a fleet count together. */
+/** The backend in which the processes of a fleet count together. */
 export interface FleetPlace {
   readonly store: "redis" | "postgres";
   readonly url: string;

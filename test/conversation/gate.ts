@@ -1,4 +1,4 @@
-/** Holds work up, and lets a test know when the work is there. */
+/** Delays work, and reports its arrival to a test. */
 export class Gate {
   #arrived = 0;
   #wake: () => void = () => undefined;
@@ -12,7 +12,7 @@ export class Gate {
     await this.#opened;
   }
 
-  /** Waits until this many have come. */
+  /** Waits until this many callers have arrived. */
   async arrival(count = 1): Promise<void> {
     while (this.#arrived < count) await new Promise<void>((resolve) => (this.#wake = resolve));
   }

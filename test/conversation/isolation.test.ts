@@ -17,7 +17,7 @@ const User = createToken<string>("User");
 const agent = new Agent({ role: "Assistant", goal: "Answers" });
 const THREADS = ["a", "b", "c"] as const;
 
-/** One step of somebody: what is done to which thread. */
+/** One step of a user on one thread. */
 const STEP = fc.record({
   thread: fc.constantFrom(...THREADS),
   act: fc.constantFrom("send", "send", "tool", "fail", "edit", "keep"),
@@ -28,7 +28,7 @@ const WINDOWS = [
   () => WindowPolicy.summary({ turns: 2, keepTurns: 1 }),
 ];
 
-/** Every text of a thread has its mark: `<a>`. A model repeats all marks that it sees. */
+/** Every text of a thread has its mark: `<a>`. A model repeats all marks of its prompt. */
 const marksIn = (text: string): ReadonlySet<string> =>
   new Set([...text.matchAll(/(?:<|&lt;)([abc])>/g)].map(([, mark = ""]) => mark));
 

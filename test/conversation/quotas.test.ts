@@ -46,7 +46,7 @@ describe("the quotas of a conversation", () => {
     for (const one of made.splice(0)) await one[Symbol.asyncDispose]();
   });
 
-  /** A conversation whose clock stands still. */
+  /** A conversation with a fixed clock. */
   function desk(o: Partial<ConversationOptions> & { readonly clock?: SteppingClock }): {
     readonly chat: Conversation;
     readonly clock: SteppingClock;
@@ -96,7 +96,7 @@ describe("the quotas of a conversation", () => {
     expect(await send("a", "ada")).to.equal("completed");
     expect(await send("a", "ada")).to.equal("completed");
     for (let n = 0; n < 3; n++) expect(await send("a", "ada")).to.equal("thread: 2 turns");
-    expect(await send("b", "ada")).to.equal("completed"); // refused turns take no place of the owner
+    expect(await send("b", "ada")).to.equal("completed"); // refused turns do not count for the owner
     for (let n = 0; n < 3; n++) expect(await send("b", "ada")).to.equal("owner: 3 turns");
     expect(await send("c", "bob")).to.equal("completed");
   });
@@ -192,7 +192,7 @@ describe("the quotas of a conversation", () => {
     ];
     for (const [given, text] of invalid)
       for (const name of ["quota", "threadQuota"]) {
-        const quota = given as CallerQuota; // the wrong values are the point
+        const quota = given as CallerQuota; // invalid values on purpose
         const make = () => new Conversation({ agent, [name]: quota });
         expect(make).to.throw(ValidationError, text).with.property("message").contains(name);
         const { chat } = desk({ [name]: () => quota });
@@ -425,7 +425,9 @@ describe("the quotas of a conversation", () => {
   });
 
   describe("of a durable turn", () => {
-    /** A conversation whose tool asks for approval, opened again with the same stores and accounts. */
+    /**
+     * A conversation whose tool requires approval, opened again with the same stores and accounts.
+     */
     function office(quota: CallerQuota) {
       const journal = Journal.inMemory();
       const store = ConversationStore.inMemory();
@@ -549,7 +551,7 @@ describe("the quotas of a conversation", () => {
       turn.cancel();
       expect(await rejection(turn.result)).to.be.instanceOf(RunCancelledError);
       gate.open();
-      await until(async () => (await send("t")) === "completed"); // both places are given back
+      await until(async () => (await send("t")) === "completed"); // both places are released
       expect(await send("t")).to.equal("thread: 1 turns");
     });
 

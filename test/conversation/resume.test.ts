@@ -14,7 +14,10 @@ describe("resume of a thread", () => {
     for (const one of made.splice(0)) await one[Symbol.asyncDispose]();
   });
 
-  /** A conversation whose tool asks for approval, and others with the same stores, as after a restart. */
+  /**
+   * A conversation whose tool requires approval. The others use the same stores, as after a
+   * restart.
+   */
   function office(): {
     readonly journal: Journal;
     readonly done: string[];
@@ -136,7 +139,7 @@ describe("resume of a thread", () => {
     const manager = new Agent({ role: "Manager", goal: "Decides" });
     const desk = new Agent({ role: "Desk", goal: "Answers", tools: [hours], handoffs: [manager] });
 
-    /** Answers with a tool call, a handoff, and a text of the manager; summarizes what it is sent. */
+    /** Answers with a tool call, a handoff, and a text of the manager. Summarizes its input. */
     const answers = (summaries: string[]): ScriptedModel =>
       new ScriptedModel(({ messages, tools = [] }) => {
         const text = JSON.stringify(messages);

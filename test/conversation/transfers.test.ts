@@ -22,7 +22,10 @@ const front: Agent = new Agent({
   handoffs: () => [billing, handoff(quiet, { history: "text" })],
 });
 
-/** What the model does for one message: transfers to these in turn, with another call in the same answer, then answers or fails. */
+/**
+ * The behaviour of the model for one message. It transfers to these agents in turn, with another
+ * call in the same answer. Then it answers or fails.
+ */
 const STEP = fc.record({
   thread: fc.constantFrom(...THREADS),
   way: fc.array(fc.constantFrom("front", "billing", "quiet"), { maxLength: 4 }),
@@ -35,7 +38,7 @@ const systemOf = ({ messages }: ChatRequest): string => messages[0]?.content as 
 const roleOf = (request: ChatRequest): string =>
   /You are (\w+)\./.exec(systemOf(request))?.[1] ?? "";
 
-/** Follows the way that the last message of the user names; each answer has a thought of its agent. */
+/** Follows the plan in the last message of the user. Each answer has a thought of its agent. */
 function travelling(model: ScriptedModel): ChatModel {
   return {
     provider: "scripted",

@@ -30,7 +30,7 @@ function answering(): ScriptedModel {
   return new ScriptedModel((request) => (isSummary(request) ? `summary ${++summaries} <b>` : "ok"));
 }
 
-/** The questions that the model saw with each turn, without the new one. */
+/** The questions in the prompt of each turn, without the new one. */
 function seenBy(model: ScriptedModel): readonly string[] {
   return model.requests
     .filter((request) => !isSummary(request))

@@ -58,7 +58,7 @@ const types = [
 ];
 
 const withoutLineEnds = (text: string): string => text.replace(/[ \t]+$/gm, "");
-/** The words in back-quotes; a cell that is one such word has lost them. */
+/** The words in back-quotes. A cell of one such word has no back-quotes. */
 const words = (cell: string | undefined): readonly string[] =>
   [...(cell ?? "").matchAll(/`([^`]+)`|^(\w+)$/g)].map((match) => match[1] ?? match[2] ?? "");
 
@@ -235,7 +235,7 @@ describe("the documentation", () => {
       tableOf("docs/providers.md", firstHeading).map(([option]) => option);
     const declared = (title: string): readonly string[] =>
       declaredTypes.fieldsByType(title)[""] ?? [];
-    /** What all vendors reached over HTTP have in common stands in the table of openai(). */
+    /** The common options of all vendors over HTTP are in the table of openai(). */
     const common = (): readonly (string | undefined)[] =>
       listed("option").filter((option) => option !== "api" && option !== "parts");
 

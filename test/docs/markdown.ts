@@ -47,12 +47,12 @@ function proseOf(page: string): string {
     .replace(/`[^`\n]*`/g, "");
 }
 
-/** The addresses that a page links to. */
+/** The URLs that a page links to. */
 export function linksOf(page: string): readonly string[] {
   return [...proseOf(page).matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? "");
 }
 
-/** The anchors of a page's headings, as Markdown viewers make them. */
+/** The anchors of a page's headings, as Markdown viewers create them. */
 export function anchorsOf(page: string): readonly string[] {
   const text = readProjectFile(page).replace(/^```\w*\n[\s\S]*?^```$/gm, "");
   return [...text.matchAll(/^#+ (.+)$/gm)].map((match) =>

@@ -5,7 +5,7 @@ import { MODELS } from "../../examples/support/model.js";
 import { projectRoot, readProjectFile, typeScriptFiles } from "../support/project.js";
 import { documentationPages } from "./markdown.js";
 
-/** Beside the models of `MODELS`: a larger one of each vendor, where a page compares two. */
+/** In addition to the models of `MODELS`: a larger model of each vendor, if a page compares two. */
 const LARGER = ["gpt-5", "claude-opus-5"];
 const NAME = /\b(?:gpt-\d|claude-(?:opus|sonnet|haiku)-)[\w.-]*\w/g;
 
@@ -16,7 +16,7 @@ const templates = readdirSync(join(projectRoot, "create-agentensemble/templates"
   .filter((file) => /\.(?:ts|tsx|md|example)$/.test(file))
   .map((file) => `create-agentensemble/templates/${file}`);
 
-/** What people copy from: pages, templates, examples, and the advice in messages. */
+/** The texts that users copy from: pages, templates, examples, and the advice in messages. */
 const copied = [
   ...documentationPages().filter((page) => !page.startsWith("docs/decisions/")),
   ...templates,

@@ -15,14 +15,17 @@ const OPTIONS: ts.CompilerOptions = {
   exactOptionalPropertyTypes: true,
 };
 
-/** A piece of TypeScript that has no file of its own. */
+/** A piece of TypeScript without a separate file. */
 export interface Snippet {
-  /** What its problems are reported under. */
+  /** The name under which its problems are reported. */
   readonly title: string;
   readonly code: string;
 }
 
-/** Variables that a fragment without imports may use without declaring them: what every page talks about. */
+/**
+ * Variables that a fragment without imports may use without declaring them: the common objects of
+ * the pages.
+ */
 const USUAL: Readonly<Record<string, string>> = {
   agent: "Agent",
   ensemble: "Ensemble",
@@ -34,14 +37,19 @@ const USUAL: Readonly<Record<string, string>> = {
   task: "Task",
 };
 
-/** Every name that the package root exports, types included: its own and those of the contracts. */
+/**
+ * Every name that the package root exports, including types: its own and those of the contracts.
+ */
 export function exportedNames(): ReadonlySet<string> {
   const sources = ["src/index.ts", "src/contracts/index.ts"].map(readProjectFile).join("\n");
   const lists = [...sources.matchAll(/^export (?:type )?\{([^}]*)\}/gm)];
   return new Set(lists.flatMap((list) => (list[1] ?? "").match(/\w+/g) ?? []));
 }
 
-/** Completes a fragment without imports: the names of the package root it uses, and the usual variables it does not declare itself. */
+/**
+ * Completes a fragment without imports: adds its names of the package root, and usual variables
+ * that it does not declare.
+ */
 function complete(code: string, exported: ReadonlySet<string>): string {
   if (/^import /m.test(code)) return code;
   const words = new Set(code.match(/[A-Za-z_]\w*/g));
@@ -60,7 +68,10 @@ function complete(code: string, exported: ReadonlySet<string>): string {
   ].join("\n");
 }
 
-/** What the compiler finds wrong with snippets that are compiled together against the built package, as a user's files would be; a line for each problem. */
+/**
+ * Returns the compiler's problems with snippets that are compiled together against the built
+ * package, one line for each.
+ */
 export function problemsOf(snippets: readonly Snippet[]): readonly string[] {
   const folder = temporaryFolder();
   installPackages(folder);
@@ -101,7 +112,10 @@ export class DeclaredTypes {
     this.#program = ts.createProgram({ rootNames: paths, options: OPTIONS, host: hostFor(texts) });
   }
 
-  /** The fields of each member of the union that the snippet of this title declares, by the literal type of the member's field `type` (or ""). */
+  /**
+   * The fields of each member of the union in the snippet of this title, by the literal `type`
+   * field (or "").
+   */
   fieldsByType(title: string): Readonly<Record<string, readonly string[]>> {
     const path = [...this.#titles].find(([, candidate]) => candidate === title)?.[0] ?? "";
     const alias = this.#program.getSourceFile(path)?.statements.find(ts.isTypeAliasDeclaration);

@@ -5,7 +5,9 @@ import { runToEnd, tapping } from "../support/kernel-fixtures.js";
 
 const agent = new Agent({ role: "r", goal: "g" });
 
-/** What the model was sent, and what taps saw, where a tap allows `allowed` tokens. */
+/**
+ * The request to the model, and the request that taps received, if a tap allows `allowed` tokens.
+ */
 async function limits(own: number | undefined, allowed: number): Promise<(number | undefined)[]> {
   const model = new ScriptedModel(["done"]);
   const seen: (number | undefined)[] = [];

@@ -29,7 +29,7 @@ import { pause } from "../support/time.js";
 
 const NEVER = new Promise<never>(() => undefined);
 
-/** Notes how afterRun saw the run end. */
+/** Records the end of the run in afterRun. */
 function noting(seen: string[]): Plugin {
   return tapping("noting", ({ hooks }) =>
     hooks.afterRun.tap((call) => void seen.push(call.outcome)),

@@ -9,7 +9,7 @@ import { pause, until } from "../support/time.js";
 const shapes = Object.keys(SHAPES);
 const LONGEST_MS = 6;
 
-/** The hooks of each step, and what names the step in both. */
+/** The hooks of each step, and the name of the step in both. */
 const PAIRS: Readonly<
   Record<string, readonly [keyof EnsembleHooks, keyof EnsembleHooks, (call: never) => string]>
 > = {
@@ -23,7 +23,7 @@ const PAIRS: Readonly<
 
 type AnyHook = { tap(options: object, fn: (call: never) => unknown): void };
 
-/** Counts the steps that are open, by hook and name. Throws where an after hook fires without its before hook. */
+/** Counts open steps by hook and name. Throws if an after hook fires without its before hook. */
 function counting(open: Map<string, number>, faults: string[]): Plugin {
   return definePlugin({
     name: "counting",
@@ -138,7 +138,7 @@ describe("random teams", () => {
   }
 });
 
-/** The number of timers that are set; asked outside of a timer's own callback, which counts as one. */
+/** The number of active timers, read outside of a timer's callback, which counts as one. */
 async function timers(): Promise<number> {
   await new Promise((resolve) => void setImmediate(resolve));
   return process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;

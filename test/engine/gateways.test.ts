@@ -26,7 +26,7 @@ import { z } from "zod";
 import { rejection } from "../support/rejection.js";
 import { runToEnd, scoped, tapping, typesOf } from "../support/kernel-fixtures.js";
 
-/** What `work` gives inside a task. */
+/** The result of `work` inside a task. */
 async function inTask<T>(
   work: (scope: TaskScope) => Promise<T>,
   options: EnsembleOptions = {},
@@ -37,7 +37,7 @@ async function inTask<T>(
     ...options,
   });
   if (ended.error !== undefined) throw ended.error;
-  return { value: values[0] as T, ...ended }; // the work came to its end
+  return { value: values[0] as T, ...ended }; // the work has ended
 }
 
 describe("the gateway of tool calls", () => {

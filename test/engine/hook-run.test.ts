@@ -21,7 +21,7 @@ const usage = { inputTokens: 10, outputTokens: 1 };
 const entry = (content: string): MemoryEntry => ({ content, storedAt: new Date(0) });
 const stopped = (): BudgetExceededError => new BudgetExceededError("enough", "maxTokens");
 
-/** A plugin that does something with the run in front of each task. */
+/** A plugin that uses the run before each task. */
 const beforeTasks = (
   use: (run: HookRun, call: TaskCall) => void | undefined | Promise<unknown>,
 ): Plugin =>
@@ -137,7 +137,7 @@ describe("the run of a hook call", () => {
         beforeTasks((run) => {
           run.warn("first");
           run.emit({ type: "run_warning", message: "second" });
-          expect(run.listens("token")).to.equal(true); // `on` of the ensemble sees all types
+          expect(run.listens("token")).to.equal(true); // `on` of the ensemble receives all types
         }),
       ],
     });

@@ -16,7 +16,7 @@ import { expect } from "chai";
 import { echo } from "../support/kernel-fixtures.js";
 import { pause } from "../support/time.js";
 
-/** The collector, which only a flag gives out. */
+/** The collector, which requires a flag. */
 function collector(): () => void {
   setFlagsFromString("--expose-gc");
   return runInNewContext("gc") as () => void; // that is what the flag does
@@ -31,19 +31,28 @@ async function heapAfter(runs: number, run: () => Promise<unknown>): Promise<num
   return process.memoryUsage().heapUsed;
 }
 
-/** Bytes that each further run leaves behind. The first half as many runs fill what V8 and the kernel keep once. */
+/**
+ * Bytes that remain for each further run. A first half as many runs fill the permanent caches of V8
+ * and the kernel.
+ */
 async function growth(runs: number, run: () => Promise<unknown>): Promise<number> {
   const before = await heapAfter(Math.ceil(runs / 2), run);
   return ((await heapAfter(runs, run)) - before) / runs;
 }
 
-/** What keeps the process alive, the timer of the test itself included, which mocha sets once the test waits. */
+/**
+ * Resources that keep the process alive, including the timer of the test, which mocha sets when the
+ * test waits.
+ */
 async function activeHandles(): Promise<string> {
   await pause(1);
   return process.getActiveResourcesInfo().sort().join();
 }
 
-/** Handles that were not there before; one that has gone meanwhile (a timer of an earlier test) is no leak. */
+/**
+ * Handles that did not exist before. A handle that has ended since (a timer of an earlier test) is
+ * not a leak.
+ */
 function leftOf(after: string, before: string): string[] {
   const known = before.split(",");
   return after.split(",").filter((name) => {
@@ -72,7 +81,7 @@ describe("thousands of runs on one kernel", () => {
       tasks: [first, echo("second", [first])],
       listeners: [{ onTaskComplete: () => undefined }],
     });
-    const controller = new AbortController(); // one for all runs, as a server would have it
+    const controller = new AbortController(); // one for all runs, as in a server
     let n = 0;
     const run = async (): Promise<void> => {
       const chat = model();

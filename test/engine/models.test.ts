@@ -16,7 +16,7 @@ import { echo, failure } from "../support/kernel-fixtures.js";
 const saying = (text: string): ScriptedModel =>
   new ScriptedModel([text], { onExhausted: "repeat-last" });
 
-/** Where a model may stand, nearest first. */
+/** The places of a model, nearest first. */
 const PLACES = ["run", "agent", "task", "ensemble", "container"] as const;
 type Place = (typeof PLACES)[number];
 
@@ -43,7 +43,7 @@ function arranged(places: readonly Place[]): {
   };
 }
 
-/** A provider whose models say their own names. */
+/** A provider whose models return their own names. */
 function provider(name: string, made: string[] = []): Plugin {
   return definePlugin({
     name: `provider-${name}`,

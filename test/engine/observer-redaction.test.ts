@@ -3,7 +3,7 @@ import { Ensemble, Tokens, definePlugin } from "agentensemble";
 import { expect } from "chai";
 import { echo, tapping } from "../support/kernel-fixtures.js";
 
-/** The redactor that an observer of a run with this `redact` gets. */
+/** The redactor for an observer of a run with this `redact`. */
 async function observerOf(redact: CaptureModeDefinition["redact"]): Promise<Redactor> {
   const found: Redactor[] = [];
   const mode = definePlugin({

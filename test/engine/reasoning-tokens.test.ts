@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 const STEP = { reasoning: ["Two and ", "two."], chunks: ["Fo", "ur"] };
 
-/** The pieces of a run and what they belong to, in their order. */
+/** The pieces of a run with their block, in order. */
 function piecesOf(events: readonly EnsembleEvent[]): readonly string[] {
   return events.flatMap((event) => {
     if (event.type === "reasoning_token") return [`thought ${event.index}: ${event.token}`];

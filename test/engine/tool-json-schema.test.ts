@@ -14,7 +14,10 @@ const PERSON: JsonSchema = Object.freeze({
   additionalProperties: false,
 });
 
-/** What a model is told that calls a tool with each of the arguments, and what the tool got. */
+/**
+ * The messages to a model that calls a tool with each of the arguments, and the arguments that it
+ * passed.
+ */
 async function call(input: JsonSchema, ...args: readonly object[]) {
   const got: unknown[] = [];
   const used = tool({

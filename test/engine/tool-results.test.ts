@@ -4,7 +4,7 @@ import { ToolPipeline } from "agentensemble/tools";
 import { expect } from "chai";
 import { runToEnd } from "../support/kernel-fixtures.js";
 
-/** What a model reads of the result of a tool. */
+/** The text that a model receives for the result of a tool. */
 async function answerOf(execute: () => unknown): Promise<string> {
   const used = tool({ name: "it", description: "Does it", execute: execute as () => string });
   const model = new ScriptedModel([

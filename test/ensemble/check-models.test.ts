@@ -24,7 +24,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const KEYLESS = "openai:gpt-5-mini";
 const MISSING = "No API key for openai:gpt-5-mini: OPENAI_API_KEY is not set";
 
-/** A paid task, to come before the one whose model can't be called. */
+/** A paid task before the task whose model can't be called. */
 function paidBy(model: ChatModel): Task {
   return new Task({ description: "Paid", expectedOutput: "x", model });
 }

@@ -21,7 +21,7 @@ type Options = Partial<Parameters<typeof defineProgram>[0]>;
 /** The ensemble of a program's only function. */
 function ensembleOf(make: ProgramFunction, more: Options = {}): Ensemble {
   const { ensembles } = defineProgram({ name: "press", ensembles: { digest: make }, ...more });
-  return ensembles["digest"] as Ensemble; // what functions make are ensembles
+  return ensembles["digest"] as Ensemble; // functions return ensembles
 }
 
 /** One task for each of the files in the inputs, and one that joins their outputs. */

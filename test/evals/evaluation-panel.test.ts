@@ -10,7 +10,7 @@ import { testKernel } from "../../src/testing.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { resultOf } from "./results.js";
 
-/** A result whose first trial is the run `run-1` and did not pass. */
+/** A result whose first trial is the run `run-1` and failed. */
 function resultFile(): string {
   const made = resultOf(2, () => 1);
   const [first, ...others] = made.cases;

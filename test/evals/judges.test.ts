@@ -117,7 +117,8 @@ describe("calibrate()", () => {
   });
 
   it("has the Cohen's kappa of a textbook example: 20, 5, 10 and 15", () => {
-    // Cohen 1960 as in the article "Cohen's kappa" of Wikipedia: 20 both yes, 5 and 10 differ, 15 both no: 0.4.
+    // Cohen 1960, after Wikipedia's article "Cohen's kappa". 20 agree on yes, 15 on no, 5 and 10
+    // differ: 0.4.
     const pairs = [
       ...Array.from({ length: 20 }, () => [1, 1] as const),
       ...Array.from({ length: 5 }, () => [1, 0] as const),

@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 const RATES = { inputTokenRate: 1e-6, outputTokenRate: 2e-6 };
 
-/** A vendor on loopback whose answers are never the same. */
+/** A vendor on loopback that never repeats an answer. */
 async function vendor(): Promise<{ readonly server: OpenAIServer; readonly calls: () => number }> {
   let calls = 0;
   const server = await OpenAIServer.start(() => ({

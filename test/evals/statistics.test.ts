@@ -1,6 +1,7 @@
-// The reference values are those of Python 3.11.7: `python3 test/evals/statistics-reference.py` prints them. SciPy 1.17.1 has the same sign
-// tests (`stats.binomtest(10, 12).pvalue`), bounds of Clopper and Pearson (`stats.binomtest(6, 6).proportion_ci(0.95, "exact")`) and quantiles
-// of the binomial distribution (`stats.binom.ppf([0.025, 0.975], 200, 0.7) / 200`).
+// The reference values are those of Python 3.11.7: `python3 test/evals/statistics-reference.py`
+// prints them. SciPy 1.17.1 has the same values. Sign tests: `stats.binomtest(10, 12).pvalue`.
+// Bounds of Clopper and Pearson: `stats.binomtest(6, 6).proportion_ci(0.95, "exact")`. Quantiles:
+// `stats.binom.ppf([0.025, 0.975], 200, 0.7) / 200`.
 import { expect } from "chai";
 import { compareWithBaseline } from "../../src/evals/statistics/comparison.js";
 import { detectableDifference } from "../../src/evals/statistics/detectable.js";
@@ -139,7 +140,7 @@ describe("a comparison with a baseline", () => {
     compareWithBaseline(resultOf(n, after).cases, ["s"], resultOf(n, before), settings);
 
   it("finds a regression of 10 points in 200 cases", () => {
-    // 30 cases get worse and 10 better, as a model whose answers vary would do it.
+    // 30 cases get worse and 10 better, as with a model of varying answers.
     const after = (i: number): number => (i < 30 ? 0 : i < 40 ? 1 : Number(i < 150));
     const before = (i: number): number => (i < 30 ? 1 : i < 40 ? 0 : Number(i < 150));
     const { verdict, scorers } = compare(before, after, 200);

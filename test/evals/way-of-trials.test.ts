@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { UnreadWays } from "../../src/evals/unread-ways.js";
 import { recordedTraceBuilder } from "../../src/plugins/observability/trace/recorded-trace.js";
 
-/** Counts the traces that are built. */
+/** Counts the created traces. */
 class BuiltTraces {
   count = 0;
 

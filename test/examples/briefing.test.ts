@@ -120,7 +120,7 @@ describe("the briefing example", () => {
       expect(GuardrailViolationError.find(error)?.type).to.equal("OUTPUT");
       const trace = JSON.parse(await readFile(join(folder, "trace.json"), "utf8")) as {
         readonly exitReason: string;
-      }; // the format's own name
+      }; // the name in the format
       expect(trace.exitReason).to.equal("ERROR");
       await ensemble.dispose();
     });
@@ -193,7 +193,7 @@ describe("the briefing example", () => {
         expect(texts[source ?? ""]?.replaceAll("\n", " ")).to.include(text);
       const trace = JSON.parse(await readFile(join(out, "trace.json"), "utf8")) as {
         readonly taskTraces: readonly unknown[];
-      }; // the format's own name
+      }; // the name in the format
       expect(trace.taskTraces.length).to.equal(6);
     });
 
@@ -374,7 +374,7 @@ describe("the briefing example", () => {
         expect(stderr.trim()).to.equal("The run was cancelled");
         const trace = JSON.parse(await readFile(join(out, "trace.json"), "utf8")) as {
           readonly exitReason: string;
-        }; // the format's own name
+        }; // the name in the format
         expect(trace.exitReason).to.equal("CANCELLED");
         const written = await stat(join(out, "briefing.md")).then(
           () => true,

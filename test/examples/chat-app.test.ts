@@ -11,12 +11,12 @@ const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
   "base64",
 );
-/** So many sentences has the story of the scripted model. */
+/** The number of sentences in the story of the scripted model. */
 const STORY = 12;
-/** What a page logs while its server is gone. */
+/** The log of a page while its server is stopped. */
 const GONE = /Failed to load resource|ERR_|network error/i;
 
-/** The server of the example, which can be killed and started again at the same address. */
+/** The server of the example, which can be killed and started again at the same URL. */
 class ChatServer {
   readonly #folder = temporaryFolder();
   #process: ChildProcess | undefined;

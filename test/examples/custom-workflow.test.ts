@@ -44,7 +44,10 @@ const by = (role: string): Task =>
     agent: new Agent({ role, goal: "Speak" }),
   });
 const team = [by("left"), by("right"), by("judge")];
-/** The second word of the system message is the role: everybody says `{role} {n}`, `n` counting what that one has said. */
+/**
+ * The second word of the system message is the role. Each agent answers `{role} {n}`, where `n`
+ * counts its answers.
+ */
 function talkers(): ScriptedModel {
   const said = new Map<string, number>();
   return new ScriptedModel((request) => {

@@ -8,7 +8,7 @@ import { handlerTask } from "../service/support.js";
 const read = (path: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../examples/${path}`, import.meta.url)), "utf8");
 
-/** All that a pattern finds in the first group. */
+/** All matches of a pattern's first group. */
 function found(text: string, pattern: RegExp): readonly string[] {
   return [...text.matchAll(pattern)].map(([, group = ""]) => group);
 }

@@ -12,7 +12,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const RANDOM = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<=recordings-)\w{6}/g;
 const HOOK = ["--import", "./dist/test/examples/recorded-examples.js"];
 
-/** The runs of every kernel of an example, as one of its processes saw them. */
+/** The runs of every kernel of an example, as recorded by one of its processes. */
 async function endsOf(
   folder: string,
   name: string,
@@ -26,7 +26,10 @@ async function endsOf(
   );
 }
 
-/** One document per run; runs side by side end in any order. What an example records by itself has other ids each time. */
+/**
+ * One document per run; concurrent runs end in any order. Recordings of an example itself have
+ * other ids each time.
+ */
 function comparable({
   file,
   text,
@@ -41,14 +44,17 @@ function comparable({
   return runs.sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1));
 }
 
-/** The example in which a task fails at the moment at which its run is stopped: `failed` or `aborted`, as it comes. */
+/**
+ * The example in which a task fails when its run is stopped: `failed` or `aborted`, depending on
+ * timing.
+ */
 const STOPPED = "27-budget-with-downgrade.js";
 
 function asFailed<E extends { readonly text: string }>(end: E): E {
   return { ...end, text: end.text.replaceAll('"outcome":"aborted"', '"outcome":"failed"') };
 }
 
-/** What each example has to print to have shown what it promises. */
+/** The output that each example must print. */
 const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "01-quickstart.js": [
     '- "The common swift spends almost its whole life in the air."',
@@ -449,7 +455,10 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "91-aws-lambda.js": ["200 Swifts sleep in the air.\n401 "],
 };
 
-/** Whether runs are answered from a journal, or executed by a service whose requests come from outside, or are turns of a conversation, so there is no ensemble to record; or whether time is simulated, which replaces the clock as a replay does. */
+/**
+ * Examples that can't be recorded: runs from a journal, executed requests of a service, and turns
+ * of a conversation. Simulated time replaces the clock, like a replay.
+ */
 function isNotRecorded(file: string): boolean {
   return /^(?:5[2-689]|6[0-9]|7[29]|85)-/.test(file);
 }

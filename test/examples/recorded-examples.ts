@@ -1,7 +1,10 @@
-// Loaded before an example with `--import`: the process runs the example with a recorder in every kernel that the example boots, then with a
-// player of what was recorded, once, or twice where ALL_CASES is set. PLAY_EXAMPLE is the folder with one recording per kernel, in the order in which they boot. The ends of runs go
-// to `{folder}/{play}-{kernel}.json`, where the play is `recorded`, `once` or `twice`. A kernel to which the example itself adds a recorder or a player
-// is left as it is; the ends of its runs go to `{folder}/{play}-{kernel}-own.json`. A line of standard output, END_OF_RECORDING, ends what the first play prints.
+// Loaded before an example with `--import`. The process runs the example with a recorder in every
+// kernel. Then it runs the example with a player of the recording: once, or twice with ALL_CASES.
+// PLAY_EXAMPLE is the folder with one recording per kernel, in the order of their boots. The ends
+// of runs are written to `{folder}/{play}-{kernel}.json`, where the play is `recorded`, `once` or
+// `twice`. A kernel with the example's own recorder or player is not changed. The ends of its runs
+// are written to `{folder}/{play}-{kernel}-own.json`. A line of standard output, END_OF_RECORDING,
+// ends the output of the first play.
 import { appendFileSync, existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -11,19 +14,19 @@ import { recordTo, replayFrom } from "agentensemble/replay";
 const folder = process.env["PLAY_EXAMPLE"] ?? ".";
 const original = Object.getOwnPropertyDescriptor(Kernel.prototype, "boot")?.value as (
   this: Kernel,
-) => Promise<void>; // it has that method
+) => Promise<void>; // the kernel has that method
 const use = Object.getOwnPropertyDescriptor(Kernel.prototype, "use")?.value as (
   this: Kernel,
   plugin: Plugin,
 ) => Kernel; // and that one
-/** Kept, because the recorder of a kernel that an example does not dispose has an open file. */
+/** Kept, because the recorder of a kernel that an example does not dispose of has an open file. */
 const known = new Set<Kernel>();
-/** Those that record or replay by themselves. */
+/** Examples that record or replay. */
 const own = new WeakSet<Kernel>();
 const play = { name: "recorded", kernels: 0 };
 const isReplay = (): boolean => play.name !== "recorded";
 
-/** Writes a line for each run that ends, and where `guarded` lets no model be called but a recorded one. */
+/** Writes a line for each run that ends. With `guarded`, only recorded models may be called. */
 function observer(place: string, guarded: boolean): Plugin {
   return definePlugin({
     name: "examples-observer",
@@ -42,7 +45,7 @@ function observer(place: string, guarded: boolean): Plugin {
           const text = JSON.stringify(line).replace(
             /"traceId":"[0-9a-f]{32}"/,
             '"traceId":"(random)"',
-          ); // a replay has spans of its own
+          ); // a replay creates its own spans
           appendFileSync(join(folder, `${play.name}-${place}.json`), `${text}\n`);
         },
       );
@@ -68,7 +71,7 @@ Kernel.prototype.boot = function boot(this: Kernel): Promise<void> {
     if (own.has(this)) this.use(observer(`${number}-own`, false));
     else {
       if (!isReplay()) this.use(recordTo(file));
-      else if (existsSync(file)) this.use(replayFrom(file, { onUnused: "fail" })); // not there where nothing was run
+      else if (existsSync(file)) this.use(replayFrom(file, { onUnused: "fail" })); // missing if nothing was run
       this.use(observer(String(number), isReplay()));
     }
   }

@@ -1,14 +1,14 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { projectRoot } from "../support/project.js";
 
-/** How a program ended and what it printed. */
+/** The end of a program and its output. */
 export interface Finished {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** What would lead a program to a real model, or change what it prints. */
+/** Variables that would select a real model or change the output. */
 const CLEARED = [
   "OPENAI_API_KEY",
   "OPENAI_BASE_URL",
@@ -19,7 +19,9 @@ const CLEARED = [
   "NODE_V8_COVERAGE",
 ];
 
-/** A compiled program of the project, run in its root and without a key; `environment` adds to what it sees. */
+/**
+ * Runs a compiled program in the root of the project without a key. `environment` adds variables.
+ */
 export function runProgram(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},

@@ -206,7 +206,8 @@ describe("explain()", () => {
       [[], 1],
       [[], 1],
     ]);
-    // Each of the three runs of `pro` may get the answer of `contra`: 1,000 tokens of input at 0.001.
+    // Each of the three runs of `pro` may receive the answer of `contra`: 1,000 tokens of input at
+    // 0.001.
     expect(described.costBound?.inputCost).to.be.greaterThan((plain.costBound?.inputCost ?? 0) + 3);
   });
 
@@ -380,7 +381,7 @@ describe("the bound of a run's cost", () => {
         "a function with fees": fees,
       }))
         it(`${name}, at ${what}`, async () => {
-          // Counts what it is sent as the vendors do: texts, calls and schemas.
+          // Counts requests like the vendors: texts, calls and schemas.
           const counting = new ScriptedModel(async (request) => {
             const { messages, tools = [], responseFormat, maxOutputTokens = 0 } = request;
             const parts = [
@@ -479,7 +480,7 @@ describe("the bound of a run's cost", () => {
       managerMaxIterations: 2,
       hierarchicalConstraints: new HierarchicalConstraints({ globalMaxDelegations: 1 }),
     });
-    expect(constrained).to.be.greaterThan(once).and.lessThan(twice); // it may ask twice, and be let through once
+    expect(constrained).to.be.greaterThan(once).and.lessThan(twice); // the agent may request two transfers, of which one is allowed
     expect((await bound({ ...team, managerModelOptions: undefined })).unbounded).to.deep.equal([
       "Task 'task-2': its answers may have any length; set managerModelOptions.maxOutputTokens",
     ]);

@@ -22,7 +22,7 @@ type AlmanacClass = new (clock: Clock, place: string) => Almanac;
 const Place = createToken<string>("test/place");
 const Almanac = createToken<Almanac>("test/almanac");
 
-/** The class that `code` leaves as `Made`, with decorators as they are without `experimentalDecorators`. */
+/** The class `Made` of `code`, with decorators as they are without `experimentalDecorators`. */
 function withStandardDecorators(code: string): AlmanacClass {
   const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.CommonJS };
   const { outputText } = ts.transpileModule(code, { compilerOptions });
@@ -32,7 +32,7 @@ function withStandardDecorators(code: string): AlmanacClass {
   return run({ inject, injectable, Tokens, Place });
 }
 
-/** What a kernel makes of a class that a plugin binds. */
+/** The object that a kernel creates from a bound class. */
 async function made(type: AlmanacClass): Promise<Almanac> {
   const plugin = definePlugin({
     name: "almanac",

@@ -35,7 +35,7 @@ const clockPlugin = (
 ): Plugin =>
   binds(name, (bind) => void bind.single(Tokens.Clock, o).toConstantValue(clockAt(year)));
 
-/** The year of the clock that a kernel ends up with. */
+/** The year of the clock that a kernel uses. */
 async function yearOf(kernel: Kernel): Promise<number> {
   await kernel.boot();
   const year = kernel.container.get(Tokens.Clock).now().getUTCFullYear();

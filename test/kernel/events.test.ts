@@ -26,7 +26,7 @@ import { endLimitsAtOnce, pause } from "../support/time.js";
 
 const ENDS: readonly string[] = ["task_completed", "task_failed"];
 
-/** What must hold of the events of any run. */
+/** The rules for the events of any run. */
 function expectOrderly(events: readonly EnsembleEvent[]): void {
   expect(events.map(({ seq }) => seq)).to.deep.equal(events.map((_, index) => index));
   expect(new Set(events.map(({ runId }) => runId)).size).to.equal(1);

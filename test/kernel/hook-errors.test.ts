@@ -135,7 +135,7 @@ describe("a tap with a time limit", () => {
     it(`leaves no timer when the run is cancelled: ${hook}`, async () => {
       const timers = (): number =>
         process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-      await pause(); // mocha's own timer starts when the test first waits
+      await pause(); // mocha sets its own timer when the test first waits
       const before = timers();
       const options = { name: "slow", timeoutMs: 60_000 };
       const never = (): Promise<void> => new Promise(() => undefined);

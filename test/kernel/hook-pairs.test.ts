@@ -12,13 +12,13 @@ import {
 } from "../support/kernel-fixtures.js";
 
 type Outcome = "ok" | "answered" | "rejected" | "failed" | "aborted";
-/** What the step in the middle of a pair does. */
+/** The behaviour of the step between the hooks of a pair. */
 type Way = "succeed" | "fail" | "hang";
 
 const STEPS = ["Run", "Task", "LlmCall", "ToolCall", "Delegation", "MemoryWrite"] as const;
 type Step = (typeof STEPS)[number];
 
-/** Does it; `started` is called where it hangs. */
+/** Executes the step; `started` is called if it hangs. */
 async function act(way: Way, signal: AbortSignal, started: () => void): Promise<string> {
   if (way === "fail") throw new Error("broken");
   if (way === "succeed") return "done";
@@ -48,7 +48,7 @@ function storeOf(way: Way, signal: AbortSignal, started: () => void): MemoryStor
   };
 }
 
-/** An ensemble in which this step happens once, in this way. */
+/** An ensemble with one step of this kind and behaviour. */
 function arranged(step: Step, way: Way, signal: AbortSignal, started: () => void): EnsembleOptions {
   const model = modelOf(way, started);
   const entry = { content: "x", storedAt: new Date(0) };
@@ -94,7 +94,7 @@ interface Seen {
 function probe(seen: Seen): Plugin {
   return tapping("probe", ({ hooks }) => {
     for (const step of STEPS) {
-      const before = hooks[`before${step}`] as EnsembleHooks["beforeTask"]; // all that is used of them they have in common
+      const before = hooks[`before${step}`] as EnsembleHooks["beforeTask"]; // all used fields are common to both
       const after = hooks[`after${step}`] as EnsembleHooks["afterTask"];
       const lane = step === "Run" ? "policy" : "transform";
       before.tap(

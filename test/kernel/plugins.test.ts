@@ -5,7 +5,7 @@ import { rejection } from "../support/rejection.js";
 import { echo, failure, waiting } from "../support/kernel-fixtures.js";
 import { pause } from "../support/time.js";
 
-/** A plugin that writes down what is done with it. */
+/** A plugin that records its calls. */
 function traced(log: string[], name: string, more: Partial<Plugin> = {}): Plugin {
   return {
     name,

@@ -20,7 +20,7 @@ const numbered = (n: number): { readonly request: never } => ({ request: { n } a
 const doubled = (value: unknown): { readonly response: never } => ({ response: value as never });
 const call = numbered(1) as unknown as Call; // all that is used of it
 
-/** Doubles a number, and keeps what it was asked for, in order. */
+/** Doubles a number, and records its inputs in order. */
 class Doubling extends Step<Call, number> {
   readonly seen: string[] = [];
 
@@ -72,7 +72,7 @@ async function take(taps: (hooks: Hooks) => void, parts: Parts = {}): Promise<Do
   return step;
 }
 
-/** Notes the outcome in the transform lane of the after hook. */
+/** Records the outcome in the transform lane of the after hook. */
 const outcomes = ({ afterLlmCall }: Hooks, seen: unknown[]): void =>
   afterLlmCall.tap(({ outcome }) => void seen.push(outcome));
 

@@ -315,7 +315,7 @@ describe("MapReduceEnsemble", () => {
       });
       const output = await summary.run();
       expect(output.parsed).to.equal("i1+i3+i4");
-      expect(given).to.deep.equal([4, 3]); // once beforehand, to find mistakes before anything is spent
+      expect(given).to.deep.equal([4, 3]); // once before the run, to find mistakes before any cost arises
       expect(warnings.join()).to.include("1 of 4");
     });
 

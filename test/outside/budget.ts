@@ -1,4 +1,4 @@
-// A budget of tokens and cost as a plugin of another package would have it.
+// A budget of tokens and cost in the form of a plugin of another package.
 import type {
   AgentEnsembleError,
   ChatModel,
@@ -32,10 +32,10 @@ export interface RunBudgetOptions {
   readonly onExceeded?: "stop" | "reject" | { readonly downgradeTo: ModelRef };
 }
 
-/** An answer of fewer tokens is not asked for. */
+/** An answer of fewer tokens is not requested. */
 const LEAST_OUTPUT = 100;
 
-/** Tokens that a message has beside its text. */
+/** Tokens of a message in addition to its text. */
 const FRAME = 4;
 
 interface Amount {
@@ -49,14 +49,14 @@ const sum = (amounts: Iterable<Amount>): Amount =>
     cost: 0,
   });
 
-/** What one call needs. */
+/** The demand of one call. */
 interface Demand {
   readonly call: LlmCall;
   readonly input: number;
   readonly wanted: number;
 }
 
-/** What stands for a call in flight, or for one that is refused; it travels as the allowance of the call. */
+/** A call in flight, or a refused call. The object is passed as the allowance of the call. */
 class Reservation implements OutputAllowance {
   error: AgentEnsembleError | undefined;
   constructor(
@@ -66,7 +66,7 @@ class Reservation implements OutputAllowance {
   ) {}
 }
 
-/** What one run and the runs that joined it have used. */
+/** The usage of one run and of the runs that joined it. */
 class Account {
   readonly runs = new Set<HookRun>();
   readonly held = new Map<Reservation, Amount>();
@@ -98,14 +98,17 @@ class Account {
     return { tokens: inputTokens + outputTokens, cost };
   }
 
-  /** The limit that a call would exceed beside `others`. */
+  /** The limit that a call would exceed in addition to `others`. */
   exceededBy(call: Amount, others: Iterable<Amount>): "maxTokens" | "maxCost" | undefined {
     const { tokens, cost } = sum([this.used, call, ...others]);
     const { maxTokens = Infinity, maxCost = Infinity } = this.limits;
     return tokens > maxTokens ? "maxTokens" : cost > maxCost + 1e-9 ? "maxCost" : undefined;
   }
 
-  /** How many tokens of those it wants a call may put out; -1 where not even its input fits. */
+  /**
+   * The output tokens that a call may use, at most the requested number; -1 if its input does not
+   * fit.
+   */
   room({ call, input, wanted }: Demand, model: ChatModel, others: Iterable<Amount>): number {
     const fits = (output: number): boolean =>
       this.exceededBy(this.amount(call, model, input, output), others) === undefined;
@@ -144,7 +147,7 @@ class Account {
   }
 }
 
-/** The budgets of a kernel, where plugins of the runs that join it find them. */
+/** The budgets of a kernel, for plugins of the runs that join it. */
 class Budget {
   readonly #accounts = new WeakMap<HookRun, Account>();
   constructor(readonly limits: RunBudgetOptions) {}
@@ -163,7 +166,9 @@ function accountsOf(run: HookRun): readonly Account[] {
   return run.parent === undefined ? own : [...own, ...accountsOf(run.parent)];
 }
 
-/** Decides about a call: a reservation, or `undefined` where it has to wait for calls in flight. */
+/**
+ * Decides about a call: a reservation, or `undefined` if the call must wait for calls in flight.
+ */
 function admit(demand: Demand, accounts: readonly Account[]): Reservation | undefined {
   const { call, input, wanted } = demand;
   const least = Math.min(wanted, LEAST_OUTPUT);
@@ -192,11 +197,14 @@ function admit(demand: Demand, accounts: readonly Account[]): Reservation | unde
   return refusal;
 }
 
-/** Every run may use this much, together with the runs that join it and have this plugin. A call that would exceed it stops the run. */
+/**
+ * The limit of every run, together with the runs that join it with this plugin. A call beyond the
+ * limit stops the run.
+ */
 export function runBudget(limits: RunBudgetOptions): Plugin {
   if (typeof limits.onExceeded === "object")
     checkModel("The budget's downgradeTo", limits.onExceeded.downgradeTo);
-  /** By the outermost run: the call that came last, and those who wait for the end of one. */
+  /** By the outermost run: the last call, and the waiting calls. */
   const queues = new WeakMap<HookRun, Promise<unknown>>();
   const waiting = new Set<() => void>();
 
@@ -212,7 +220,7 @@ export function runBudget(limits: RunBudgetOptions): Plugin {
       });
     }
   };
-  /** In the order in which calls came. */
+  /** In the order in which the calls arrived. */
   const inTurn = (demand: Demand, accounts: readonly Account[]): Promise<Reservation> => {
     const first = accounts.at(-1)?.owner ?? demand.call.run;
     const turn = (queues.get(first) ?? Promise.resolve()).then(() => reserve(demand, accounts));

@@ -1,4 +1,4 @@
-// Guardrails as a plugin of another package would have them.
+// Guardrails in the form of a plugin of another package.
 import type { After, Plugin, Reject, Task, TaskCall, TaskOutput } from "agentensemble";
 import { contextOutput, definePlugin, GuardrailViolationError, reject } from "agentensemble";
 
@@ -7,13 +7,15 @@ interface Judge {
   readonly ask: (signal: AbortSignal) => unknown;
 }
 
-/** Why a guardrail refuses, and what it threw where that is the reason. */
+/** The reason of a refusal, and the thrown error if it is the reason. */
 interface Refusal {
   readonly reason: string;
   readonly cause?: unknown;
 }
 
-/** Anything but a clear yes is a no; a guardrail that could not judge says what went wrong. */
+/**
+ * Every answer except a success is a refusal. A guardrail without a verdict reports its problem.
+ */
 async function refusalOf({ ask }: Judge, signal: AbortSignal): Promise<Refusal | undefined> {
   try {
     const verdict: unknown = await ask(signal);
@@ -89,7 +91,7 @@ function factsOf({ task, agent, contextOutputs, run }: TaskCall) {
   };
 }
 
-/** Takes the place of the standard plugin of this name. `timeoutMs`: time for each guardrail. */
+/** Replaces the standard plugin of this name. `timeoutMs`: time for each guardrail. */
 export function guardrails({ timeoutMs = 30_000 }: { readonly timeoutMs?: number } = {}): Plugin {
   const judgeAll = async (
     kind: "INPUT" | "OUTPUT",

@@ -1,4 +1,5 @@
-// A journal made of public seams only: a run that breaks off at any point is finished under its id with the same outputs and totals.
+// A journal that uses public interfaces only. A run that ends at any point is finished under its id
+// with the same outputs and totals.
 import type {
   EnsembleEvent,
   EnsembleOptions,
@@ -23,7 +24,7 @@ import { expect } from "chai";
 import { fileURLToPath } from "node:url";
 import { emptyJournal, journal, type Kept } from "./journal.js";
 
-/** What the outside world has seen of a team, over all executions. */
+/** The effects of a team over all executions. */
 interface World {
   readonly store: MemoryStore;
   readonly paid: string[];
@@ -35,7 +36,7 @@ type Make = (world: World) => EnsembleOptions;
 const worker = (role: string, more: object = {}): Agent =>
   new Agent({ role, goal: "Work", ...more });
 
-/** Answers from what was asked alone. */
+/** Answers depend on the request only. */
 function modelOf(world: World): ScriptedModel {
   return new ScriptedModel((request) => {
     world.asked++;

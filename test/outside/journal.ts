@@ -1,4 +1,5 @@
-// A journal as a plugin of another package would have it: steps that ended are answered when the run is repeated under its id.
+// A journal in the form of a plugin of another package. A repeated run answers finished steps from
+// the journal of its id.
 import type {
   ChatResponse,
   HookRun,
@@ -13,7 +14,7 @@ import type {
 } from "agentensemble";
 import { RunSuspendedError, answer, definePlugin, replace, resumeOf } from "agentensemble";
 
-/** What a journal keeps of one run. It outlives the process that wrote it. */
+/** The journal of one run, which remains after the process. */
 export interface Kept {
   readonly tasks: Map<string, TaskAnswer>;
   readonly calls: Map<string, RestoredCall>;
@@ -34,7 +35,7 @@ export function emptyJournal(): Kept {
 
 const name = "acme-journal";
 
-/** Ends the run until a person has found out whether a call was made. @throws RunSuspendedError */
+/** Ends the run until a user has settled the call. @throws RunSuspendedError */
 function suspend({ run, taskId, agentRole, tool, idempotencyKey: key }: ToolCallContext): never {
   const waitsFor = `Whether ${key} was done is in doubt`;
   run.emit({ type: "call_in_doubt", taskId, agentRole, key, toolName: tool.name });
@@ -42,7 +43,10 @@ function suspend({ run, taskId, agentRole, tool, idempotencyKey: key }: ToolCall
   throw new RunSuspendedError(waitsFor);
 }
 
-/** Keeps what a run has done in `kept`. `onEntry` is called before each entry, and may end the process. */
+/**
+ * Stores the steps of a run in `kept`. `onEntry` is called before each entry, and may end the
+ * process.
+ */
 export function journal(kept: Kept, onEntry: (run: HookRun) => void = () => undefined): Plugin {
   const places = new Map<string, string>();
   const parents = new Set<string>();
@@ -77,7 +81,7 @@ export function journal(kept: Kept, onEntry: (run: HookRun) => void = () => unde
       });
       hooks.afterTask.tap({ name, lane: "commit", order: "post" }, (call) => {
         const place = `${call.identity}@${call.attempt}`;
-        if (call.output === undefined || parents.has(place)) return; // others worked for it: its calls are answered one by one
+        if (call.output === undefined || parents.has(place)) return; // the task delegated: its calls are answered one by one
         const calls = [...kept.calls].flatMap(([key, entry]) =>
           key.startsWith(`${place}/`) ? [entry] : [],
         );

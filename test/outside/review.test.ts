@@ -14,7 +14,7 @@ const required = (more: object = {}): Task => draft({ review: Review.required("G
 const next = new Task({ description: "Next", handler: () => "next" });
 const silent: ReviewHandler = () => new Promise(() => undefined);
 
-/** A draft and what follows, with a handler that answers. */
+/** A draft and a following task, with a handler that answers. */
 const asked =
   (subject: Task, answer: ReviewDecision | ReviewHandler, more: EnsembleOptions = {}) =>
   (): EnsembleOptions => ({
@@ -23,7 +23,7 @@ const asked =
     ...more,
   });
 
-/** A review that nobody answers in time. */
+/** A review without an answer in time. */
 const late = (onTimeout: "CONTINUE" | "EXIT_EARLY" | "FAIL"): Case["options"] =>
   asked(required({ review: Review.of({ timeoutMs: 20, onTimeout }) }), silent);
 
@@ -38,7 +38,7 @@ const send = tool({
   requireApproval: true,
   execute: (input) => `sent ${input}`,
 });
-/** A tool call that waits for approval; the answer is what the tool said. */
+/** A tool call that waits for approval; the answer is the text of the tool. */
 const approved =
   (answer: ReviewDecision): Case["options"] =>
   () => ({

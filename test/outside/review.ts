@@ -1,4 +1,4 @@
-// Reviews as a plugin of another package would have them.
+// Reviews in the form of a plugin of another package.
 import type {
   After,
   OnReviewTimeout,
@@ -27,7 +27,7 @@ import {
   Tokens,
 } from "agentensemble";
 
-/** What holds for reviews that say nothing else, and where they wait without a handler. */
+/** The defaults of reviews, and their store without a handler. */
 export interface ReviewPluginOptions {
   readonly timeoutMs?: number;
   readonly onTimeout?: OnReviewTimeout;
@@ -37,7 +37,7 @@ export interface ReviewPluginOptions {
 type OpenRequest = Omit<ReviewRequest, "signal">;
 type Edit = Replace<Pick<TaskOutput, "raw">>;
 
-/** Gives questions to the run's handler, else to its store, and keeps the time. */
+/** Passes questions to the run's handler, else to its store, and applies the time limit. */
 class Gate implements ReviewGate {
   constructor(readonly defaults: ReviewPluginOptions) {}
 
@@ -104,7 +104,7 @@ class Gate implements ReviewGate {
   }
 }
 
-/** @throws ReviewError for what is no decision: the gate stays closed. */
+/** @throws ReviewError for an invalid decision: the gate stays closed. */
 function decisionOf(answer: unknown): Decision {
   try {
     return asReviewDecision(answer);
@@ -152,7 +152,9 @@ async function answerOf(request: OpenRequest, { run, signal }: ReviewAsker): Pro
   }
 }
 
-/** Whether somebody has to be asked about the output of a task, as far as that is known before there is one. */
+/**
+ * Returns whether the output of a task requires a review, as far as known before the output exists.
+ */
 function mayBeReviewed({ task: { review }, run, isLast }: TaskCall): boolean {
   if (review !== undefined) return review.mode === "REQUIRED";
   const { reviewPolicy = "NEVER" } = run.options;
@@ -192,7 +194,7 @@ async function after(call: After<TaskCall, "output", TaskOutput>): Promise<void 
     : undefined;
 }
 
-/** Takes the place of the standard plugin of this name. */
+/** Replaces the standard plugin of this name. */
 export function review(options: ReviewPluginOptions = {}): Plugin {
   checkReviewOptions("review", options);
   const { store } = options;

@@ -1,19 +1,20 @@
-// Runs a case with the built-in plugin and with that of another package, and compares what came of it.
+// Runs a case with the built-in plugin and with the plugin of another package, and compares the
+// results.
 import type { EnsembleEvent, EnsembleOptions, EventType, Plugin, RunOptions } from "agentensemble";
 import { AgentEnsembleError, Ensemble } from "agentensemble";
 import { expect } from "chai";
 
-/** One run: its options, made anew for each plugin. */
+/** One run: its options, created for each plugin. */
 export interface Case {
   readonly options: () => EnsembleOptions;
   readonly runOptions?: () => RunOptions;
-  /** Codes of the error and its causes, from the outside; none where the run completes. */
+  /** Codes of the error and its causes, from the outside; none if the run completes. */
   readonly codes?: readonly string[];
-  /** What the run put out. */
+  /** The outputs of the run. */
   readonly outputs?: readonly string[];
 }
 
-/** How a run ended, without what differs from run to run. */
+/** The end of a run, without values that differ between runs. */
 export interface Ended {
   readonly outputs: readonly string[];
   readonly exitReason: string | undefined;
@@ -25,14 +26,14 @@ export interface Ended {
   readonly message: string | undefined;
 }
 
-/** What only the built-in plugins tell. */
+/** Events that only the built-in plugins emit. */
 const OWN: ReadonlySet<EventType> = new Set<EventType>(["budget_opened", "budget_changed"]);
 
 function errorsIn(error: unknown): readonly AgentEnsembleError[] {
   return AgentEnsembleError.isInstance(error) ? [error, ...errorsIn(error.cause)] : [];
 }
 
-/** Runs an ensemble of its own with a plugin to whatever end. */
+/** Runs a new ensemble with a plugin until any end. */
 export async function ended(
   { options, runOptions }: Pick<Case, "options" | "runOptions">,
   plugin: Plugin,
@@ -72,7 +73,10 @@ function told(events: readonly EnsembleEvent[], types: readonly EventType[]): re
     );
 }
 
-/** Runs a case with both plugins. @throws where the ends differ, or are not what the case says. */
+/**
+ * Runs a case with both plugins. @throws AssertionError if the ends differ, or differ from the
+ * case.
+ */
 export async function expectSameEnd(
   subject: Case,
   [builtIn, outside]: readonly [Plugin, Plugin],

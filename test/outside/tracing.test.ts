@@ -1,4 +1,5 @@
-// Spans and metrics of the built-in OpenTelemetry plugin and of that of another package, for the same runs.
+// Spans and metrics of the built-in OpenTelemetry plugin and of the plugin of another package, for
+// the same runs.
 import {
   AggregationTemporality,
   InMemoryMetricExporter,
@@ -17,15 +18,15 @@ import { ScriptedModel, testKernel } from "agentensemble/testing";
 import { expect } from "chai";
 import { tracing, type Place } from "./tracing.js";
 
-/** What a plugin has recorded. */
+/** The records of a plugin. */
 interface Recorded {
   /** Names of spans from the run down, sorted. */
   readonly paths: readonly string[];
   readonly traceIds: readonly string[];
   readonly headers: ReadonlyMap<string, string>;
-  /** By metric: how many values, and the sum of what does not depend on time. */
+  /** By metric: the number of values, and the sum of time-independent values. */
   readonly metrics: Readonly<Record<string, string>>;
-  /** All that is on the spans. */
+  /** All names and attributes of the spans. */
   readonly text: string;
 }
 
@@ -125,7 +126,7 @@ const filter = definePlugin({
       .toConstantValue((text) => text.replaceAll("sesame", "[hidden]")),
 });
 
-/** A run with a tool whose own run joins it, a task that is done twice, and one that fails where `fails`. */
+/** A run with a tool whose own run joins it, a repeated task, and a failed task with `fails`. */
 async function traced({ plugin, recorded }: Recorder, fails: boolean) {
   const headers: (string | undefined)[] = [];
   const noted = (place: Place): void => void headers.push(plugin.traceparent(place));

@@ -1,4 +1,4 @@
-// Spans and metrics of runs as a plugin of another package would make them.
+// Spans and metrics of runs in the form of a plugin of another package.
 import { randomBytes } from "node:crypto";
 import type { Clock, HookRun, Plugin, RunInfo, TaskCall } from "agentensemble";
 import { definePlugin, Tokens } from "agentensemble";
@@ -14,26 +14,32 @@ export interface Span {
   outcome: string | undefined;
 }
 
-/** Where in a run: the context of a tool or of a handler. */
+/** The position in a run: the context of a tool or of a handler. */
 export type Place = {
   readonly taskId?: string | undefined;
   readonly toolCallId?: string | undefined;
 } & ({ readonly runId: string } | { readonly run: Pick<RunInfo, "id"> });
 
-/** The plugin, with what it has recorded. */
+/** The plugin with its records. */
 export interface Tracing extends Plugin {
   readonly spans: readonly Span[];
   /** The values of each metric, by its name; durations in seconds. */
   readonly metrics: ReadonlyMap<string, readonly number[]>;
-  /** The span of a tool call, else of a task, as a `traceparent` header. `undefined` where there is none. */
+  /**
+   * The span of a tool call, else of a task, as a `traceparent` header. `undefined` if there is
+   * none.
+   */
   traceparent(place: Place): string | undefined;
 }
 
-/** Makes a span for each run, task, model call and tool call, without the secrets that their run knows. */
+/**
+ * Creates a span for each run, task, model call and tool call, without the known secrets of their
+ * run.
+ */
 export function tracing(): Tracing {
   const spans: Span[] = [];
   const metrics = new Map<string, number[]>();
-  /** What goes on, in the order in which it began, by an object or a text that the step alone has. */
+  /** Open spans in the order of their start, by an object or a text that only the step has. */
   const open = new Map<unknown, Span>();
   const runs = new WeakMap<HookRun, Span>();
   let clock: Clock | undefined;
@@ -64,7 +70,7 @@ export function tracing(): Tracing {
     `${taskKey(runId, taskId)}/${id}`;
   const spanOf = (run: HookRun, taskId: string): Span | undefined =>
     open.get(taskKey(run.id, taskId)) ?? runs.get(run);
-  /** The last that began below a span and still goes on, else the span: that may have started a run. */
+  /** The last open span below a span, else the span itself, which may have started a run. */
   const innermost = (span: Span | undefined): Span | undefined =>
     [...open.values()].filter((other) => isBelow(other, span)).at(-1) ?? span;
 

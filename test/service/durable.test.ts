@@ -12,7 +12,7 @@ describe("a service with a journal", () => {
     const journal = Journal.inMemory();
     const calls = { first: 0, second: 0 };
     const reached = gate();
-    /** An instance, as a new process would have it. */
+    /** An instance, as in a new process. */
     const instance = (isLast: boolean): Ensemble => {
       const first = new Task({ name: "first", description: "First", handler: () => ++calls.first });
       const second = new Task({

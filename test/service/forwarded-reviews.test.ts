@@ -17,7 +17,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 import { until } from "../support/time.js";
 import { gate, requests, resultOf } from "./support.js";
 
-/** A service whose task asks before it serves. */
+/** A service whose task requests a review before it serves. */
 function kitchen(o: Parameters<typeof Review.of>[0] = {}, more: Partial<EnsembleOptions> = {}) {
   return new Ensemble({
     name: "kitchen",
@@ -67,7 +67,7 @@ async function served(
   };
 }
 
-/** A handler that keeps what it is asked. */
+/** A handler that records its questions. */
 function answering(decide: () => ReviewDecision | Promise<ReviewDecision>) {
   const asked: ReviewRequest[] = [];
   const reviewHandler: ReviewHandler = (request) => {

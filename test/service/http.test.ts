@@ -20,7 +20,7 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Asks a service, and returns status and JSON body. */
+/** Sends a request to a service, and returns status and JSON body. */
 async function http(service: Pick<Service, "url">, path: string, o: Asked = {}) {
   const response = await fetch(`${service.url ?? ""}${path}`, {
     method: o.method ?? (o.body === undefined ? "GET" : "POST"),
@@ -44,7 +44,7 @@ function eventsIn(text: string): readonly Readonly<Record<string, unknown>>[] {
   );
 }
 
-/** A port that nothing listens on. */
+/** A port without a listener. */
 async function freePort(): Promise<number> {
   await using other = new Ensemble({ name: "other" });
   await using service = await other.start(0);

@@ -14,7 +14,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 import { pause } from "../support/time.js";
 import { handlerTask } from "./support.js";
 
-/** Time in ms in which a service settles. */
+/** Time in ms for a service to become idle. */
 const SETTLE_MS = 5_000;
 /** Measured times in ms. V8 collects the garbage of the start within one or two of them. */
 const WINDOW_MS = 5_000;

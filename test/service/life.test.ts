@@ -370,7 +370,7 @@ describe("a service whose backend is unavailable", () => {
     await clock.advance(20_000);
     expect(await backend.results.retrieve(first.requestId)).to.equal(undefined);
     isAway = false;
-    // Second by second, with real time for the threads that do work: a lease must not end while they are busy.
+    // Second by second, with real time for busy threads: a lease must not end while they are busy.
     for (let second = 0; second < 60; second++) {
       await clock.advance(1_000);
       await delay(5);

@@ -7,7 +7,7 @@ import { handlerTask, requests, resultOf } from "./support.js";
 
 const TOTAL = 100_000;
 const AT_ONCE = 20;
-/** Room for what the garbage collector has not found yet, in bytes. */
+/** Tolerance for objects that are not collected yet, in bytes. */
 const NOISE = 12_000_000;
 
 describe("a service over many requests", function () {

@@ -11,7 +11,7 @@ import { rejection } from "../support/rejection.js";
 import { pause, until } from "../support/time.js";
 import { gate, handlerTask, requests, resultOf } from "./support.js";
 
-/** Services of one ensemble on one backend, whose requests end as the test lets them. */
+/** Services of one ensemble on one backend, whose requests a test ends. */
 class Fleet {
   readonly #stop = gate();
   readonly #ensembles: Ensemble[] = [];

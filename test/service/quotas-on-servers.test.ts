@@ -14,7 +14,7 @@ const SHOP = "a-token-of-the-shop";
 /** A window that does not end during the test. */
 const CENTURY_MS = 3_155_760_000_000;
 
-/** A place on a server that nothing else uses. */
+/** A place on a server that only this test uses. */
 interface Place {
   readonly need: typeof needRedis;
   readonly name: string;
@@ -75,7 +75,7 @@ describe("the quota of a caller of two instances", () => {
     describe(`with a backend in ${server}`, () => {
       const instances: { readonly ensemble: Ensemble; readonly backend: NetworkBackend }[] = [];
 
-      /** Two instances, each with a connection of its own, as in two processes. */
+      /** Two instances, each with a separate connection, as in two processes. */
       async function started(quota: object, name: string): Promise<readonly [Service, Service]> {
         const start = async (): Promise<Service> => {
           const [ensemble, backend] = [kitchen(), place.open(name)];

@@ -17,7 +17,7 @@ interface Replica {
   readonly task?: ReturnType<typeof handlerTask<string>>;
 }
 
-/** Starts a replica, and collects what its schedule fires. */
+/** Starts a replica, and collects the requests of its schedule. */
 async function replica({ clock, backend, schedule, task = tick }: Replica) {
   const fired: string[] = [];
   const listener = (event: ServiceEvent): void => {

@@ -37,7 +37,7 @@ interface Planted {
   readonly backend: string;
 }
 
-/** Everything that left the service, as text. */
+/** All data that left the service, as text. */
 class Seen {
   readonly #texts: string[] = [];
 
@@ -45,7 +45,7 @@ class Seen {
     this.#texts.push(typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
   }
 
-  /** @throws AssertionError for a secret, in its plain form and as JSON and URLs have it. */
+  /** @throws AssertionError for a secret, in its plain form and in the forms of JSON and URLs. */
   expectNone(planted: Planted): void {
     for (const [name, secret] of Object.entries(planted) as [string, string][]) {
       const forms = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
@@ -55,7 +55,7 @@ class Seen {
     }
   }
 
-  /** Whether something of a kind was seen: a path that shows nothing proves nothing. */
+  /** Whether data of a kind was seen: a path without data proves nothing. */
   has(text: string): boolean {
     return this.#texts.some((one) => one.includes(text));
   }
@@ -63,7 +63,7 @@ class Seen {
 
 const all = (planted: Planted): string => Object.values(planted).join(" and ");
 
-/** A service whose tasks and tools repeat all its secrets wherever they can. */
+/** A service whose tasks and tools repeat all its secrets wherever possible. */
 function leakingKitchen(planted: Planted, seen: Seen, folder: string): AnyEnsemble {
   const leak = all(planted);
   const logger = {
@@ -105,7 +105,7 @@ function leakingKitchen(planted: Planted, seen: Seen, folder: string): AnyEnsemb
 
 type Asking = (path: string, init?: RequestInit) => Promise<Readonly<Record<string, unknown>>>;
 
-/** Asks a service, and keeps what it answers. */
+/** Sends a request to a service, and keeps its answers. */
 function asking(service: Service, token: string, seen: Seen): Asking {
   return async (path, init = {}) => {
     const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
@@ -126,7 +126,7 @@ function asking(service: Service, token: string, seen: Seen): Asking {
 
 const TASKS = ["answer", "parsed", "fail", "leak"];
 
-/** HTTP: requests, results, what is public, what operators see, and refusals. */
+/** HTTP: requests, results, public data, operators' data, and refusals. */
 async function overHttp(service: Service, planted: Planted, seen: Seen): Promise<void> {
   const ask = asking(service, planted.token, seen);
   for (const task of TASKS) {
@@ -162,7 +162,7 @@ async function overA2a(service: Service, planted: Planted, seen: Seen): Promise<
   }
 }
 
-/** Signed messages that make a request, and one whose mapping fails. */
+/** Signed messages that create a request, and one whose mapping fails. */
 async function webhooksIn(service: Service, planted: Planted, seen: Seen): Promise<void> {
   for (const [deliveryId, body] of [
     ["d-1", '{"task":"fail"}'],
@@ -183,7 +183,7 @@ async function webhooksIn(service: Service, planted: Planted, seen: Seen): Promi
   }
 }
 
-/** Results of the queue, to a webhook that is there and to one that is not. */
+/** Results of the queue, for an available and an unavailable webhook. */
 async function overQueue(
   service: Service,
   o: { readonly backend: Backend; readonly site: LoopbackSite; readonly seen: Seen },
@@ -206,7 +206,7 @@ async function overQueue(
   for (const { body, headers } of site.requests) seen.add([body, headers]);
 }
 
-/** Callers of this framework: by name and by a connection of their own. */
+/** Callers of this framework: by name and by a separate connection. */
 async function overNetwork(service: Service, planted: Planted, seen: Seen): Promise<void> {
   const url = service.url ?? "";
   const direct = a2a(url, { token: planted.token, name: "direct" });
@@ -237,7 +237,7 @@ async function overNetwork(service: Service, planted: Planted, seen: Seen): Prom
   await direct.close();
 }
 
-/** A service in all its ways, with these secrets. */
+/** A service with all its interfaces, with these secrets. */
 async function lifeOf(planted: Planted): Promise<Seen> {
   const seen = new Seen();
   const folder = await mkdtemp(join(tmpdir(), "ae-secrets-"));
@@ -288,7 +288,7 @@ async function lifeOf(planted: Planted): Promise<Seen> {
   }
 }
 
-/** Tokens travel in headers; secrets of signatures may have any characters. */
+/** Tokens are sent in headers; secrets of signatures may have any characters. */
 const TOKENS = fc.stringMatching(/^[!-~]{16,40}$/);
 const SECRETS = fc.string({ minLength: 16, maxLength: 40, unit: "binary" });
 

@@ -25,7 +25,7 @@ import { changedQueue } from "./support.js";
 
 const ITEMS = 7;
 
-/** A model that answers with what it was asked, and counts. `fails` chooses calls that fail. */
+/** A model that returns its request, and counts. `fails` selects calls that fail. */
 function countingModel(fails: (text: string) => boolean = () => false): {
   readonly model: ChatModel;
   readonly calls: Map<string, number>;
@@ -114,7 +114,7 @@ async function requested(
   return { events, response };
 }
 
-/** Accounts that several runs open by their names, as a store for several processes keeps them. */
+/** Accounts that several runs open by their names, like a store for several processes. */
 function sharedAccounts(): {
   readonly plugin: Plugin;
   readonly opened: Map<string, BudgetAccount>;

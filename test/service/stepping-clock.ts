@@ -6,7 +6,7 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that a test advances. */
 export class SteppingClock implements Clock {
   readonly #startMs: number;
   readonly #sleepers = new Set<Sleeper>();
@@ -16,7 +16,7 @@ export class SteppingClock implements Clock {
     this.#startMs = Date.parse(start);
   }
 
-  /** How many wait for a time of this clock. */
+  /** The number of waits for a time of this clock. */
   get sleepers(): number {
     return this.#sleepers.size;
   }
@@ -48,7 +48,7 @@ export class SteppingClock implements Clock {
     });
   }
 
-  /** Goes on by `ms` milliseconds, from one sleeper to the next. */
+  /** Advances by `ms` milliseconds, from one sleeper to the next. */
   async advance(ms: number): Promise<void> {
     const end = this.#ms + ms;
     await settle();
@@ -62,7 +62,7 @@ export class SteppingClock implements Clock {
     await settle();
   }
 
-  /** Goes on by `ms` milliseconds at once: sleepers wake afterwards. */
+  /** Advances by `ms` milliseconds at once: sleepers wake afterwards. */
   async jump(ms: number): Promise<void> {
     await settle();
     this.#ms += ms;
@@ -84,7 +84,7 @@ export class SteppingClock implements Clock {
   }
 }
 
-/** Lets all callbacks run that are due, and modules and files load that they need. */
+/** Waits until all due callbacks have run, and their modules and files are loaded. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 20 || isReadingFiles(); turn++)
     await new Promise<void>((resolve) => setImmediate(resolve));

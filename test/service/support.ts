@@ -8,7 +8,7 @@ import type { ServiceEvent } from "../../src/contracts/service.js";
 import type { TaskHandler } from "../../src/index.js";
 import { Task } from "../../src/index.js";
 
-/** A task whose handler gets the inputs of its run. */
+/** A task whose handler receives the inputs of its run. */
 export function handlerTask<T>(handler: TaskHandler<T>): Task<T> {
   return new Task<T>({ description: "Handle it", handler });
 }
@@ -85,7 +85,7 @@ export function aborted(signal: AbortSignal): Promise<string> {
   });
 }
 
-/** A queue some of whose methods are replaced. */
+/** A queue with some of its methods replaced. */
 export function changedQueue(queue: RequestQueue, changes: Partial<RequestQueue>): RequestQueue {
   return new Proxy(queue, {
     get: (target, name) => {

@@ -75,8 +75,8 @@ describe("a request that may have ended the processes of earlier deliveries", ()
 });
 
 /**
- * Works off the queue with a service that dies at a bomb: from then on it does nothing, and its
- * leases end. Returns whether it died.
+ * Executes the queue with a service that dies at a bomb: afterwards it does nothing, and its leases
+ * end. Returns whether it died.
  */
 async function diesWorking(backend: Backend, clock: SteppingClock): Promise<boolean> {
   const death = new AbortController();

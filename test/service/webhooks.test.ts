@@ -207,7 +207,7 @@ describe("webhook()", () => {
 describe("the ingress of a service", () => {
   const started = async (ingress: unknown, more: Partial<StartOptions> = {}): Promise<Error> => {
     const ensemble = new Ensemble({ name: "shop", shareTasks: { pack: handlerTask(() => "x") } });
-    const wrong = ingress as readonly Ingress[]; // the wrong values are checked
+    const wrong = ingress as readonly Ingress[]; // invalid values on purpose
     return (await rejection(ensemble.start({ ingress: wrong, ...more }))) as Error;
   };
 

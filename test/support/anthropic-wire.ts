@@ -1,4 +1,4 @@
-// What documents of Anthropic's Messages API look like on the wire, for the loopback server.
+// The documents of Anthropic's Messages API, for the loopback server.
 import { pieces, type Wire, type WireAnswer } from "./model-server.js";
 
 type Block = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ function blocks(answer: WireAnswer): readonly Block[] {
   ];
 }
 
-/** A whole answer. */
+/** A complete answer. */
 function document(answer: WireAnswer): Record<string, unknown> {
   return {
     id: ID,
@@ -130,5 +130,5 @@ function events(answer: WireAnswer): readonly Block[] {
   ];
 }
 
-/** The Messages API, as the loopback server speaks it. */
+/** The Messages API of the loopback server. */
 export const ANTHROPIC_WIRE: Wire = { basePath: "", document, events };

@@ -6,8 +6,8 @@ import { projectRoot } from "./project.js";
 const COMPILER = join(projectRoot, "node_modules/@typescript/native/bin/tsc");
 
 /**
- * Installs all packages of the project in `folder`, but those with a name in `missing`; and the package itself, whose files find no other packages
- * than these where the compiler keeps symbolic links.
+ * Installs the package and all packages of the project in `folder`, except those in `missing`. The
+ * package finds only these packages if the compiler preserves symbolic links.
  */
 export function installPackages(folder: string, missing: readonly string[] = []): void {
   const modules = join(projectRoot, "node_modules");
@@ -29,7 +29,10 @@ export function installPackages(folder: string, missing: readonly string[] = [])
     link(join(projectRoot, part), `agentensemble/${part}`);
 }
 
-/** What the compiler finds wrong with the files of `folder`, one text for each problem: `path(line,column): error TS1234: message`. */
+/**
+ * Returns the compiler's problems with the files of `folder`, one text each: `path(line,column):
+ * error TS1234: message`.
+ */
 export function compilerProblems(
   folder: string,
   compilerOptions: Readonly<Record<string, unknown>>,

@@ -3,7 +3,7 @@ import type { FinishReason, Usage } from "../../src/contracts/chat-model.js";
 import type { ChatModelScenario } from "../../src/plugins/testing/index.js";
 import type { Reply } from "./model-server.js";
 
-/** A vendor's words for what the scenarios of `chatModelContract` are about. */
+/** A vendor's terms for the scenarios of `chatModelContract`. */
 export interface VendorWords {
   readonly finishReasons: Partial<Readonly<Record<FinishReason, string>>>;
   usage(usage: Usage): Readonly<Record<string, unknown>>;
@@ -11,7 +11,7 @@ export interface VendorWords {
   begin(text: string): readonly unknown[];
 }
 
-/** What a loopback server does for a scenario. */
+/** The behaviour of a loopback server for a scenario. */
 export function loopbackReply(scenario: ChatModelScenario, words: VendorWords): Reply {
   switch (scenario.kind) {
     case "answer": {
@@ -38,7 +38,7 @@ export function loopbackReply(scenario: ChatModelScenario, words: VendorWords): 
   }
 }
 
-/** What aimock does for a scenario; it speaks the words of Chat Completions, whatever the vendor. */
+/** The behaviour of aimock for a scenario, in the terms of Chat Completions for any vendor. */
 export function mockResponse(
   scenario: ChatModelScenario,
 ): FixtureResponse | Promise<FixtureResponse> {
@@ -64,7 +64,10 @@ export function mockResponse(
   return { toolCalls: scenario.toolCalls.map((call) => ({ ...call })), ...overrides };
 }
 
-/** The platform's fetch, and the last body it sent: aimock translates requests and keeps only what it understands. */
+/**
+ * The platform's fetch, and its last body: aimock translates requests and keeps only the known
+ * fields.
+ */
 export function recordingFetch(): { readonly fetch: typeof fetch; lastBody(): unknown } {
   let body: unknown;
   return {

@@ -23,16 +23,16 @@ import { messageOf } from "../../src/util/errors.js";
 /** A run that was never started. */
 export const fakeRun: HookRun = new StagedHookRun("run-1");
 
-/** What a fake scope is made of, and what it saw. */
+/** The parts of a fake scope, and its records. */
 export interface FakeScopeOptions {
   readonly model?: ChatModel | undefined;
   readonly depth?: number | undefined;
   readonly maxToolOutputLength?: number | undefined;
   readonly parentTaskId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Event types that somebody listens to; default none. */
+  /** Event types with a listener; default none. */
   readonly listening?: readonly NewEvent["type"][] | undefined;
-  /** What `all` gives, by token. */
+  /** The results of `all`, by token. */
   readonly contributions?: ReadonlyMap<unknown, readonly unknown[]> | undefined;
 }
 
@@ -92,7 +92,7 @@ async function callTool(
     : ToolResult.success(JSON.stringify(result ?? ""), result);
 }
 
-/** A TaskScope without a kernel: calls the model and the tools directly, and keeps what went through it. */
+/** A TaskScope without a kernel: calls the model and the tools directly, and records the calls. */
 export function fakeScope(o: FakeScopeOptions = {}): FakeScope {
   const events: NewEvent[] = [];
   const purposes: string[] = [];
@@ -140,7 +140,7 @@ export function fakeScope(o: FakeScopeOptions = {}): FakeScope {
   return scope;
 }
 
-/** The agent of tests that do not care which. */
+/** The agent of tests without a specific agent. */
 const tester = new Agent({ role: "Tester", goal: "Test things" });
 
 /** The call of a task. */
@@ -160,7 +160,7 @@ export function taskCall(task: AnyTask, o: Partial<TaskCall> = {}): TaskCall {
   };
 }
 
-/** The output of a task that ran before. */
+/** The output of an earlier task. */
 export function fakeOutput(
   task: AnyTask,
   agentRole: string,
@@ -190,7 +190,7 @@ export function templates(
   return new Map<unknown, readonly unknown[]>([[Tokens.PromptTemplates, contributions]]);
 }
 
-/** What a promise rejects with. @throws Error when it does not. */
+/** The rejection of a promise. @throws Error if it resolves. */
 export async function rejection(promise: Promise<unknown>): Promise<unknown> {
   try {
     await promise;

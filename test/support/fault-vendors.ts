@@ -7,19 +7,19 @@ import type { ModelServer, Wire } from "./model-server.js";
 import { CHAT_WIRE, OpenAIServer } from "./openai-server.js";
 import { streamEvent } from "./openai-wire.js";
 
-/** What the faults need to know of a vendor. */
+/** The properties of a vendor that the faults use. */
 export interface FaultVendor {
   readonly name: string;
   readonly wire: Wire;
   start(): Promise<ModelServer>;
   model(options: ProviderOptions): ChatModel;
-  /** A stream that says `text` and goes no further. */
+  /** A stream that sends `text` and no more. */
   begin(text: string): readonly object[];
-  /** What ends such a stream, its end mark left out. */
+  /** The end of such a stream, without its end mark. */
   readonly end: readonly object[];
-  /** A success document without what matters. */
+  /** A success document without its answer. */
   readonly empty: object;
-  /** A success document with this inside. */
+  /** A success document that contains this. */
   wrap(value: string): string;
   error(message: string, type: string): object;
   /** A refusal because the account is empty. */
@@ -74,5 +74,5 @@ const ANTHROPIC: FaultVendor = {
   usage: (input, output) => ({ input_tokens: input, output_tokens: output }),
 };
 
-/** The vendors whose providers have to stand all faults. */
+/** The vendors whose providers must handle all faults. */
 export const FAULT_VENDORS: readonly FaultVendor[] = [OPENAI, ANTHROPIC];

@@ -5,7 +5,7 @@ import type { ProviderOptions } from "../../src/plugins/providers/openai/index.j
 import type { FaultVendor } from "./fault-vendors.js";
 import { eventText, type Reply, type WireAnswer } from "./model-server.js";
 
-/** How a call has to end. */
+/** The required end of a call. */
 export type FaultOutcome =
   | {
       readonly code: ModelErrorCode;
@@ -21,21 +21,21 @@ export type FaultOutcome =
     }
   | "aborted";
 
-/** One way in which a service misbehaves, and what has to come of it. */
+/** One fault of a service, and its required result. */
 export interface Fault {
   readonly what: string;
-  /** Which calls meet it; both kinds unless it says so. */
+  /** The affected calls; both kinds by default. */
   readonly only?: "whole" | "stream";
   readonly outcome: FaultOutcome;
-  /** What the server does; absent where the call never reaches it. */
+  /** The behaviour of the server; absent if the call never reaches it. */
   readonly reply?: (vendor: FaultVendor) => Reply;
-  /** Where the call goes in place of the server. */
+  /** The URL of the call in place of the server. */
   readonly instead?: "nowhere" | "untrusted" | "unknown host";
   readonly options?: ProviderOptions;
   readonly abort?: "before" | "when received" | "after a chunk";
-  /** How many requests the server gets to see: one, unless it says so. */
+  /** The number of requests that the server receives. Default 1. */
   readonly requests?: number;
-  /** Within how many milliseconds the call must have ended; 3000 unless it says so. */
+  /** The time limit of the call in milliseconds. Default 3000. */
   readonly withinMs?: number;
 }
 
@@ -108,7 +108,7 @@ function head(
   response.writeHead(200, { "content-type": contentType, ...more });
 }
 
-/** Sends a body byte group by byte group with pauses, and ends it unless told otherwise. */
+/** Sends a body in groups of bytes with pauses, and ends it by default. */
 function drip(
   response: ServerResponse,
   parts: readonly (string | Buffer)[],
@@ -130,7 +130,7 @@ function document(vendor: FaultVendor, text = TEXT): string {
   return JSON.stringify(vendor.wire.document({ text }));
 }
 
-/** Whatever kind of call it is, an answer whose bytes are cut at every third one. */
+/** For both kinds of calls, an answer that is cut at every third byte. */
 function inSplinters(response: ServerResponse, vendor: FaultVendor, isStream: boolean): void {
   const text = "Größe 世界 👩‍👧";
   const bytes = Buffer.from(

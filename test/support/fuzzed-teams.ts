@@ -22,7 +22,7 @@ export function fuzzRange(fixed: number): { readonly first: number; readonly run
   return { first: Number(seed), runs: Number(runs) };
 }
 
-/** Numbers from 0 to below 1 that follow from a seed. */
+/** Numbers from 0 to below 1, determined by a seed. */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -33,7 +33,7 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** What differs between two executions of one team: how long everything takes. */
+/** The difference between two executions of one team: all durations. */
 export interface Chance {
   /** Waits for a while, or not at all. */
   wait(): Promise<void> | undefined;
@@ -56,7 +56,7 @@ const agent = (role: string, more: object = {}): Agent =>
   new Agent({ role, goal: "Do it", ...more });
 const textOf = ({ messages }: ChatRequest): string => JSON.stringify(messages);
 
-/** Answers from what was asked alone, so that the same question has the same answer in whatever order. */
+/** Answers depend on the request only: the same question has the same answer in any order. */
 function modelOf(chance: Chance): ScriptedModel {
   return new ScriptedModel(async (request) => {
     await chance.wait();
@@ -174,7 +174,7 @@ export const SHAPES: Readonly<Record<string, Shape>> = {
   },
 };
 
-/** One execution of the team that follows from a seed. `asks` counts the questions to people. */
+/** One execution of the team of a seed. `asks` counts the questions to reviewers. */
 export function teamOf(
   seed: number,
   shape: keyof typeof SHAPES,

@@ -16,7 +16,7 @@ export function echo(description: string, context: readonly AnyTask[] = []): Tas
   return new Task({ description, context, handler: (ctx) => ctx.description });
 }
 
-/** A task whose handler may use everything that a tool may: hooks of all kinds can be fired from it. */
+/** A task whose handler may use everything that a tool may use: it can fire hooks of all kinds. */
 export function scoped(
   description: string,
   work: (scope: TaskScope) => Promise<string | void | undefined>,
@@ -29,12 +29,12 @@ export function scoped(
   return new Task({ description, handler: use });
 }
 
-/** A plugin that only taps. */
+/** A plugin that only registers taps. */
 export function tapping(name: string, apply: NonNullable<Plugin["apply"]>): Plugin {
   return definePlugin({ name, apply });
 }
 
-/** Ends with the signal, which it heeds. */
+/** Ends with the signal. */
 export function untilAborted(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const end = (): void => reject(signal.reason);
@@ -57,14 +57,14 @@ export function waiting(
   });
 }
 
-/** What an ensemble's run ended with, and every event. The kernel is disposed. */
+/** The result of an ensemble's run, and every event. The kernel is disposed of. */
 export interface Ended {
   readonly output: EnsembleOutput;
   readonly error: AgentEnsembleError | undefined;
   readonly events: readonly EnsembleEvent[];
 }
 
-/** Runs an ensemble of its own to whatever end. @throws what came without an output. */
+/** Runs a new ensemble until any end. @throws the error of a run without an output. */
 export async function runToEnd(
   options: EnsembleOptions,
   runOptions: RunOptions = {},

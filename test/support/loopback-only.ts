@@ -1,12 +1,13 @@
 /**
- * Refuses every connection of this process, and of the Node.js processes it starts, to an address that is not loopback.
- * Names are refused before they are resolved. Loaded with `--require`, before any test.
+ * Refuses every connection of this process and its Node.js child processes to an address that is
+ * not loopback. Names are refused before they are resolved. Loaded with `--require`, before any
+ * test.
  */
 import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
 import net, { type LookupFunction, type TcpSocketConnectOpts } from "node:net";
 
-/** The system itself refuses the broadcast address, at once. */
+/** The system itself immediately refuses the broadcast address. */
 const UNREACHABLE = "255.255.255.255";
 const LOCALHOST = /^(?:[\w-]+\.)*localhost\.?$/i;
 
@@ -40,7 +41,7 @@ function checked(lookup: LookupFunction): LookupFunction {
     });
 }
 
-/** Returns the options of a connection, changed so that it fails where it leads beyond loopback. */
+/** Returns the options of a connection, changed to fail if it leads beyond loopback. */
 function restricted(options: TcpSocketConnectOpts): TcpSocketConnectOpts {
   const host = options.host ?? "localhost";
   const { lookup } = options;

@@ -4,10 +4,10 @@ import { createServer } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import { SELF_SIGNED } from "./self-signed.js";
 
-/** What a page of the site does with a request; `body` is the request's. */
+/** The reaction of a page of the site to a request; `body` is the request's. */
 export type Page = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-/** What a site was asked. */
+/** A request to a site. */
 export interface SeenRequest {
   readonly method: string;
   readonly url: string;
@@ -15,7 +15,7 @@ export interface SeenRequest {
   readonly body: string;
 }
 
-/** A web site on 127.0.0.1 (or another loopback address) that records what it is asked. */
+/** A web site on 127.0.0.1 (or another loopback address) that records its requests. */
 export class LoopbackSite {
   readonly requests: SeenRequest[] = [];
   #connections = 0;
@@ -92,7 +92,7 @@ export function page(
     void response.writeHead(200, { "content-type": contentType, ...headers }).end(body);
 }
 
-/** A page that leads elsewhere. */
+/** A page that redirects. */
 export function redirect(status: number, location: string | (() => string)): Page {
   return (_request, response) =>
     void response

@@ -1,5 +1,5 @@
-// An MCP server over standard input and output that breaks the rules on request: `node mcp-fault-server.js <mode> [file]`.
-// Written without any library, so that it can break them.
+// An MCP server over standard input and output that breaks the rules on request: `node
+// mcp-fault-server.js <mode> [file]`. It uses no library, which would prevent the faults.
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";

@@ -11,7 +11,7 @@ interface Message {
   };
 }
 
-/** What a tool of the server does with a call. */
+/** The reaction of a tool of the server to a call. */
 export type HttpTool = (
   response: ServerResponse,
   message: Message,
@@ -20,16 +20,16 @@ export type HttpTool = (
 
 const EVENTS = { "content-type": "text/event-stream" };
 
-/** An MCP server over streamable HTTP on the loopback interface, that breaks the rules where its tools do. */
+/** An MCP server over streamable HTTP on the loopback interface, whose tools break the rules. */
 export class McpHttpTestServer {
   /** All requests, as `METHOD method`. */
   readonly requests: string[] = [];
   /** Headers of the last request. */
   lastHeaders: IncomingMessage["headers"] = {};
-  /** What happens to a GET; by default it is refused, as by servers that have nothing to say by themselves. */
+  /** The answer to a GET. Default: a refusal, like servers without own messages. */
   onGet: (response: ServerResponse, request: IncomingMessage) => void = (response) =>
     response.writeHead(405).end();
-  /** Instead of everything else. */
+  /** Replaces all other answers. */
   intercept: ((response: ServerResponse, request: IncomingMessage) => boolean) | undefined;
   readonly #tools: Readonly<Record<string, HttpTool>>;
   readonly #server: Server;
@@ -63,7 +63,7 @@ export class McpHttpTestServer {
     await new Promise((resolve) => this.#server.close(resolve));
   }
 
-  /** As after a restart: sessions there were are not known any more. */
+  /** As after a restart: earlier sessions are unknown. */
   forget(): void {
     this.#session++;
   }

@@ -4,10 +4,10 @@ import { Task, tool, ToolResult, type AnyTask, type AnyTool } from "agentensembl
 import { ScriptedModel } from "agentensemble/testing";
 import { mcpServer, type McpServer, type McpServingOptions } from "agentensemble/mcp";
 
-/** Tells of what happens in the tools: `started`, and `ended` with the reason for a call that was ended. */
+/** Reports the events of the tools: `started`, and `ended` with the reason of a cancelled call. */
 type Note = (what: string) => void;
 
-/** Tools of every kind that clients meet. */
+/** Tools of every kind for clients. */
 function offeredTools(note: Note = () => undefined): readonly AnyTool[] {
   return [
     tool({
@@ -54,7 +54,7 @@ function offeredTools(note: Note = () => undefined): readonly AnyTool[] {
 
 const Weather = z.object({ place: z.string(), degrees: z.number() });
 
-/** Tasks of every kind. Those of agents answer by a script. */
+/** Tasks of every kind. Those of agents follow a script. */
 function offeredTasks(): readonly AnyTask[] {
   const greet = new Task({
     name: "greet",
@@ -78,7 +78,7 @@ function offeredTasks(): readonly AnyTask[] {
   ];
 }
 
-/** A server of all of them. */
+/** A server with all of them. */
 export function offeringServer(options: McpServingOptions = {}, note?: Note): McpServer {
   const model = new ScriptedModel(() => '{"place":"Husum","degrees":11}');
   return mcpServer({

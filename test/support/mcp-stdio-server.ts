@@ -1,4 +1,5 @@
-// A program that serves over stdio, for tests that start it. What happens in its tools is told on standard error.
+// A program that serves over stdio, for tests that start it. The events of its tools are written to
+// standard error.
 import { offeringServer } from "./mcp-offers.js";
 
 console.log("this is not protocol"); // before serving: to standard output, as any program may

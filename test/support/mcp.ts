@@ -10,7 +10,7 @@ import { temporaryFolder } from "./temporary-folder.js";
 
 const packages = join(projectRoot, "node_modules", "@modelcontextprotocol");
 
-/** Programs of MCP servers: two of other people's, and one that breaks the rules. */
+/** Programs of MCP servers: two published ones, and one that breaks the rules. */
 export const MCP_PROGRAMS = Object.freeze({
   filesystem: join(packages, "server-filesystem", "dist", "index.js"),
   everything: join(packages, "server-everything", "dist", "index.js"),
@@ -32,7 +32,7 @@ export function faulty(
   };
 }
 
-/** What a tool gets, outside of any run. */
+/** The context of a tool outside of any run. */
 export function toolContext(signal: AbortSignal = new AbortController().signal): ToolContext {
   const requestApproval = (): never => {
     throw new Error("nobody is there to ask");
@@ -65,7 +65,7 @@ export async function callTool(
   );
 }
 
-/** Calls a tool that is already there. */
+/** Calls an existing tool. */
 export async function execute(
   tool: AnyTool | undefined,
   input: unknown = {},
@@ -77,17 +77,20 @@ export async function execute(
   return result;
 }
 
-/** Whether a process is there. One that ended but was not collected by its parent counts as gone. */
+/**
+ * Whether a process exists. A process that ended but was not collected by its parent counts as
+ * ended.
+ */
 export function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
   } catch (error) {
-    return (error as { readonly code?: unknown }).code === "ENOENT" && process.platform !== "linux"; // no such file where there is no /proc
+    return (error as { readonly code?: unknown }).code === "ENOENT" && process.platform !== "linux"; // no such file without /proc
   }
 }
 
-/** A directory of its own for each test, and a file in it. */
+/** A separate directory for each test, and a file in it. */
 export function temporaryDirectory(): {
   readonly path: string;
   readonly file: string;

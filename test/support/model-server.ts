@@ -8,7 +8,7 @@ import {
 import type { Socket } from "node:net";
 import { until } from "./time.js";
 
-/** An answer in words; a `Wire` writes it in a vendor's form. */
+/** An answer as data; a `Wire` writes it in a vendor's form. */
 export interface WireAnswer {
   readonly text?: string;
   readonly toolCalls?: readonly {
@@ -16,7 +16,7 @@ export interface WireAnswer {
     readonly name: string;
     readonly arguments: string;
   }[];
-  /** The vendor's word. */
+  /** The vendor's term. */
   readonly finishReason?: string;
   readonly refusal?: string;
   /** The vendor's document. */
@@ -24,9 +24,9 @@ export interface WireAnswer {
   readonly model?: string;
 }
 
-/** How a vendor's API writes answers. */
+/** The form of answers in a vendor's API. */
 export interface Wire {
-  /** Between the server's address and the paths of requests, as base URLs have it. */
+  /** The path between the server's URL and the paths of requests, as in base URLs. */
   readonly basePath: string;
   readonly endMark?: string;
   document(answer: WireAnswer): Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ export interface Wire {
   ): readonly Readonly<Record<string, unknown>>[];
 }
 
-/** What the server does with a request. */
+/** The server's reaction to a request. */
 export type Reply =
   | ({ readonly kind: "answer" } & WireAnswer)
   /** A status with a body: an object is sent as JSON, a text as it is. */
@@ -84,7 +84,7 @@ export function pieces(text: string, size = 4): string[] {
   );
 }
 
-/** An event as a stream writes it. */
+/** An event in the form of a stream. */
 export function eventText(event: unknown): string {
   return `data: ${typeof event === "string" ? event : JSON.stringify(event)}\n\n`;
 }
@@ -118,7 +118,9 @@ async function closed(open: () => number, limitMs?: number): Promise<void> {
   );
 }
 
-/** A stand-in for a vendor's API on 127.0.0.1 that does as it is told and records what it is asked. */
+/**
+ * A stand-in for a vendor's API on 127.0.0.1 with configured reactions, which records its requests.
+ */
 export class ModelServer {
   readonly requests: RecordedRequest[] = [];
   readonly #wire: Wire;
@@ -126,7 +128,7 @@ export class ModelServer {
   readonly #sockets = new Set<Socket>();
   readonly #requestSockets: Socket[] = [];
   #replies: ReplyFor[] = [{ kind: "answer", text: "Hello" }];
-  /** How many connections have been opened so far. */
+  /** The number of connections opened so far. */
   connections = 0;
   /** Whether each answer ends its connection. */
   closesConnections = false;
@@ -146,7 +148,7 @@ export class ModelServer {
     await new Promise<void>((resolve) => this.#server.listen(0, "127.0.0.1", resolve));
   }
 
-  /** What the next requests get, one each; the last one stays. */
+  /** The reactions to the next requests, one each; the last one is repeated. */
   reply(...replies: readonly ReplyFor[]): void {
     this.#replies = [...replies];
   }
@@ -176,11 +178,12 @@ export class ModelServer {
   }
 
   /**
-   * Waits until every connection that carried a request is closed. The platform's fetch opens another one when a request is aborted,
-   * unused and unreferenced, and closes it after some seconds: see `emptied`.
+   * Waits until every connection with a request is closed. The platform's fetch opens another,
+   * unused connection when a request is aborted. It closes that connection after some seconds: see
+   * `emptied`.
    */
   async deserted(): Promise<void> {
-    await closed(() => this.#requestSockets.filter((socket) => !socket.destroyed).length, 3_000); // an idle one would close by itself after four seconds
+    await closed(() => this.#requestSockets.filter((socket) => !socket.destroyed).length, 3_000); // an idle connection would close after four seconds
   }
 
   /** Waits until no connection is open at all. */
@@ -214,7 +217,7 @@ export class ModelServer {
     for (const event of events) response.write(eventText(event));
     if (end === "done" && endMark !== undefined) response.write(eventText(endMark));
     if (end === "done" || end === "close") response.end();
-    // Let what was written leave first: destroying at once would drop it.
+    // Waits until written data was sent: destroying at once would drop it.
     if (end === "cut") setTimeout(() => response.destroy(), 20);
   }
 

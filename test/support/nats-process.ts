@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "./temporary-folder.js";
 import { until } from "./time.js";
 
-/** A server of a test, which may be killed and started again. */
+/** A server of a test that may be killed and started again. */
 export class NatsProcess {
   readonly #folder = temporaryFolder();
   #port = -1; // the server chooses one at its first start
@@ -21,7 +21,7 @@ export class NatsProcess {
     return `nats://127.0.0.1:${this.#port}`;
   }
 
-  /** Resolves when the server answers. It has what it had when it was killed. */
+  /** Resolves when the server answers. It has the data from before its kill. */
   async start(): Promise<void> {
     const child = spawn(
       "nats-server",

@@ -6,12 +6,12 @@ import { jetstreamManager } from "@nats-io/jetstream";
 /** The server of this machine that the tests may use: NATS with JetStream. */
 export const NATS_URL = process.env["AGENTENSEMBLE_TEST_NATS"] ?? "nats://127.0.0.1:4222";
 
-/** A prefix that nobody else uses. */
+/** A prefix that only this process uses. */
 export function natsPrefix(): string {
   return `t${randomUUID().slice(0, 18)}`;
 }
 
-/** Skips what follows where no server answers. */
+/** Skips the following tests if no server answers. */
 export async function needNats(test: Context): Promise<void> {
   try {
     await onNats(async (manager) => manager.getAccountInfo());
@@ -21,7 +21,7 @@ export async function needNats(test: Context): Promise<void> {
   }
 }
 
-/** Does something with the administration of the server. */
+/** Uses the administration of the server. */
 export async function onNats<T>(
   work: (manager: Awaited<ReturnType<typeof jetstreamManager>>) => Promise<T>,
   url = NATS_URL,

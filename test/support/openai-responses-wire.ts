@@ -1,4 +1,4 @@
-// What documents of OpenAI's Responses API look like on the wire, for the loopback server.
+// The documents of OpenAI's Responses API, for the loopback server.
 import { pieces, type WireAnswer } from "./model-server.js";
 
 type Item = Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ function output(answer: WireAnswer): readonly Item[] {
   return [{ type: "reasoning", id: "rs_1", summary: [] }, ...messageItem(answer), ...calls];
 }
 
-/** A whole answer. `finishReason` other than "stop" is the reason for its being incomplete. */
+/** A complete answer. A `finishReason` other than "stop" is the reason of an incomplete answer. */
 export function responseDocument(answer: WireAnswer): Record<string, unknown> {
   const reason = answer.finishReason;
   const isIncomplete = reason !== undefined && reason !== "stop";

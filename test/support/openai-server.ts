@@ -4,7 +4,7 @@ import { responseDocument, responseEvents } from "./openai-responses-wire.js";
 
 export type { RecordedRequest, Reply } from "./model-server.js";
 
-/** Chat Completions, as the loopback server speaks them. */
+/** Chat Completions of the loopback server. */
 export const CHAT_WIRE: Wire = {
   basePath: "/v1",
   endMark: "[DONE]",

@@ -1,4 +1,4 @@
-// What Chat Completions documents look like on the wire, for the loopback server.
+// The documents of Chat Completions, for the loopback server.
 
 import { pieces, type WireAnswer } from "./model-server.js";
 
@@ -9,7 +9,7 @@ function finishReason(answer: WireAnswer): string {
   return answer.finishReason ?? ((answer.toolCalls ?? []).length > 0 ? "tool_calls" : "stop");
 }
 
-/** A whole answer. */
+/** A complete answer. */
 export function answerDocument(answer: WireAnswer): Record<string, unknown> {
   const calls = answer.toolCalls ?? [];
   return {

@@ -20,7 +20,7 @@ export class OtherProcess {
     return new OtherProcess(process.execPath, [program, ...args]);
   }
 
-  /** Whole lines: the last one may be cut. */
+  /** Complete lines: the last one may be truncated. */
   get lines(): readonly string[] {
     return this.said.split("\n").slice(0, -1);
   }

@@ -20,7 +20,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A Redis of the tests alone, which may be killed. What it has answered is in its file. */
+/** A Redis for the tests only, which may be killed. Its file contains all answered writes. */
 export class OwnRedis {
   readonly url: string;
   readonly #port: number;
@@ -32,7 +32,7 @@ export class OwnRedis {
     this.url = `redis://127.0.0.1:${port}`;
   }
 
-  /** Skips the tests where there is no program `redis-server`. */
+  /** Skips the tests if there is no program `redis-server`. */
   static async make(test: Context): Promise<OwnRedis> {
     try {
       await run("redis-server", ["--version"]);

@@ -6,7 +6,7 @@ import { allCases } from "./all-cases.js";
 export const POSTGRES_URL =
   process.env["AGENTENSEMBLE_TEST_POSTGRES"] ?? "postgres://postgres@127.0.0.1:5432/test";
 
-/** Runs statements in a session of their own. */
+/** Runs statements in a separate session. */
 export async function onServer(
   ...statements: readonly string[]
 ): Promise<readonly Readonly<Record<string, unknown>>[]> {
@@ -22,7 +22,7 @@ export async function onServer(
   }
 }
 
-/** Skips what follows where no server answers. */
+/** Skips the following tests if no server answers. */
 export async function needPostgres(test: Context): Promise<void> {
   try {
     await onServer("select 1");
@@ -42,7 +42,7 @@ export async function testsPglite(): Promise<boolean> {
 }
 
 /**
- * Returns the name of a schema for the tests of this suite. They are skipped where no server answers.
+ * Returns the name of a schema for the tests of this suite, which are skipped if no server answers.
  * The schema is removed after them.
  */
 export function suiteSchema(name: string): string {

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pause } from "./time.js";
 
-/** Whether a process runs; one that has ended and was not waited for does not. */
+/** Whether a process runs. A process that ended and was not collected does not run. */
 export async function isRunning(pid: number): Promise<boolean> {
   try {
     process.kill(pid, 0);
@@ -21,7 +21,7 @@ export async function writtenPids(folder: string): Promise<readonly number[]> {
   return texts.map(Number).filter((pid) => pid > 0);
 }
 
-/** Waits until a file of the folder holds a process id. */
+/** Waits until a file of the folder contains a process id. */
 export async function untilWritten(folder: string): Promise<void> {
   while ((await writtenPids(folder)).length === 0) await pause(10);
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** Returns the nearest folder with the options of the compiler, which only the project has. */
+/** Returns the nearest folder with the compiler's options, which only the project has. */
 function rootOf(folder: string): string {
   return existsSync(join(folder, "tsconfig.json")) ? folder : rootOf(dirname(folder));
 }
@@ -22,7 +22,10 @@ export function typeScriptFiles(folder: string): readonly string[] {
     .sort();
 }
 
-/** Rows of the first table of a Markdown page whose heading row begins with `firstHeading`, as cells without the back-quotes around them. */
+/**
+ * Rows of the first table of a Markdown page whose heading row begins with `firstHeading`. Cells
+ * have no surrounding back-quotes.
+ */
 export function tableOf(page: string, firstHeading: string): readonly (readonly string[])[] {
   const lines = readProjectFile(page).split("\n");
   const head = lines.findIndex((line) => line.startsWith(`| ${firstHeading} |`));

@@ -3,7 +3,7 @@ import fc from "fast-check";
 
 const FIXED_SEED = 20_260_101;
 
-/** @throws Error for a text that is no 32-bit integer. */
+/** @throws Error for a text that is not a 32-bit integer. */
 export function seedOf(text: string | undefined): number {
   if (text === undefined) return FIXED_SEED;
   const seed = Number(text);

@@ -15,7 +15,7 @@ async function onRedis<T>(work: (redis: Redis) => Promise<T>, url = REDIS_URL): 
   }
 }
 
-/** Skips what follows where no server answers. */
+/** Skips the following tests if no server answers. */
 export async function needRedis(test: Context): Promise<void> {
   try {
     await onRedis((redis) => redis.ping());

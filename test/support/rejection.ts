@@ -1,4 +1,4 @@
-/** What `work` rejects with; an error of its own when it does not. */
+/** The rejection of `work`; a separate error if it resolves. */
 export async function rejection(work: PromiseLike<unknown>): Promise<unknown> {
   try {
     await work;
@@ -8,7 +8,7 @@ export async function rejection(work: PromiseLike<unknown>): Promise<unknown> {
   throw new Error("expected a rejection, but the work succeeded");
 }
 
-/** The same, when it must be of this class. */
+/** The same for a rejection of this class. */
 export async function rejectionOf<E>(
   type: abstract new (...args: never[]) => E,
   work: PromiseLike<unknown>,

@@ -1,17 +1,23 @@
-/** Hooks around all tests of a file (of a process, where mocha runs without `--parallel`). Loaded with `--require`. */
+/**
+ * Hooks around all tests of a file (of a process if mocha runs without `--parallel`). Loaded with
+ * `--require`.
+ */
 import { restoreEnvironment } from "./environment.js";
 import { takeRefused } from "./loopback-only.js";
 import { removeTemporaryFolders } from "./temporary-folder.js";
 import { pause } from "./time.js";
 
-/** How long what closes by itself may take: a killed process, a connection whose other end has gone. */
+/**
+ * The time for resources that close by themselves: a killed process, a connection whose other end
+ * has closed.
+ */
 const GRACE_MS = Number(process.env["AGENTENSEMBLE_TEST_GRACE_MS"] ?? 5_000);
 
 function resources(): string[] {
   return process.getActiveResourcesInfo().sort();
 }
 
-/** Returns what is in `now` more often than in `before`. */
+/** Returns the items that occur more often in `now` than in `before`. */
 function added(now: readonly string[], before: readonly string[]): readonly string[] {
   const known = [...before];
   return now.filter((name) => {
@@ -22,7 +28,10 @@ function added(now: readonly string[], before: readonly string[]): readonly stri
 }
 
 let before: readonly string[] = [];
-/** Whether a test did not pass, in its first try or the second. What it leaves open is a consequence, and it is reported by itself. */
+/**
+ * Whether a test failed, in its first or second attempt. Its open handles are a consequence, and
+ * the failure is reported.
+ */
 let hasFailed = false;
 
 // Mocha ends its workers with this signal after a second. Writing the coverage at their exit may take longer.

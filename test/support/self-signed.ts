@@ -1,4 +1,4 @@
-/** A certificate that nobody vouches for, with its key, for servers on 127.0.0.1. It protects nothing. */
+/** An untrusted certificate with its key, for servers on 127.0.0.1. It protects nothing. */
 export const SELF_SIGNED = Object.freeze({
   cert: `-----BEGIN CERTIFICATE-----
 MIIBfzCCASWgAwIBAgIUP2DMynVNqgvbV5jD8+jhYruAz3wwCgYIKoZIzj0EAwIw

@@ -7,7 +7,7 @@ import type {
   BudgetState,
 } from "agentensemble";
 
-/** What a store may do wrong, to see that tests find it. */
+/** The faults of a store that tests must detect. */
 export type BudgetFault =
   | "adds earlier usage"
   | "counts settlements twice"
@@ -40,11 +40,14 @@ const sum = (a: BudgetAmount, b: BudgetAmount): BudgetAmount => ({
 });
 const tick = (): Promise<void> => new Promise(setImmediate);
 
-/** Accounts in one place, that several processes use: `client()` is what one of them sees. Answers after a tick, as a store elsewhere does. */
+/**
+ * Accounts in one place that several processes use. `client()` returns the view of one process.
+ * Answers after a tick, like an external store.
+ */
 export class SharedBudgets {
   /** Of the accounts that were opened, in order. */
   readonly keys: string[] = [];
-  /** How many reservations each renewal was for. */
+  /** The number of reservations in each renewal. */
   readonly renewals: number[] = [];
   readonly #rows = new Map<string, Row>();
   readonly #faults: ReadonlySet<BudgetFault>;

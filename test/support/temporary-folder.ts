@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const folders: string[] = [];
 
-/** Makes an empty folder. The root hook removes it after the last test of the file. */
+/** Creates an empty folder. The root hook removes it after the last test of the file. */
 export function temporaryFolder(): string {
   const path = mkdtempSync(join(realpathSync(tmpdir()), "agentensemble-"));
   folders.push(path);

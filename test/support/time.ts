@@ -1,9 +1,9 @@
-/** Resolves after `ms` milliseconds; timers and callbacks that are due go first. */
+/** Resolves after `ms` milliseconds; due timers and callbacks run first. */
 export function pause(ms = 0): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Resolves when a condition holds. Rejects with `problem` after `limitMs`. */
+/** Resolves when a condition is true. Rejects with `problem` after `limitMs`. */
 export async function until(
   holds: () => boolean | Promise<boolean>,
   problem: () => string = () => `waited in vain for: ${String(holds)}`,
@@ -16,7 +16,10 @@ export async function until(
   }
 }
 
-/** Ends every time limit at once that is set from here on. `restore` undoes that; `limitsMs` holds the limits. */
+/**
+ * Ends every time limit immediately that is set later. `restore` ends this; `limitsMs` contains the
+ * limits.
+ */
 export function endLimitsAtOnce(): { readonly limitsMs: (number | undefined)[]; restore(): void } {
   const waiting = globalThis.setTimeout;
   const limitsMs: (number | undefined)[] = [];

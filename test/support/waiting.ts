@@ -1,11 +1,11 @@
 import { getEventListeners } from "node:events";
 
-/** How many timers of this process are running. */
+/** The number of running timers of this process. */
 export function timers(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
 }
 
-/** How many listeners wait for the end of a signal. */
+/** The number of listeners for the end of a signal. */
 export function listeners(signal: AbortSignal): number {
   return getEventListeners(signal, "abort").length;
 }

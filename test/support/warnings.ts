@@ -1,4 +1,4 @@
-/** The messages of the process warnings that are emitted while `work` is executed. */
+/** The messages of the process warnings during `work`. */
 export async function warningsOf(work: () => Promise<void>): Promise<readonly string[]> {
   const warnings: string[] = [];
   const onWarning = ({ message }: Error): void => void warnings.push(message);

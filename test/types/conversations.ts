@@ -20,7 +20,8 @@ import { toUIMessageStreamResponse } from "agentensemble/ui";
 import { createServer } from "node:http";
 import { z } from "zod";
 
-// Programs of users, compiled and never executed: a chat, values of a run, handoffs, a typed service, files and reasoning, handlers of pages.
+// Programs of users, compiled and never executed. They use a chat, values of a run, handoffs, a
+// typed service, files and reasoning, and handlers of pages.
 
 export async function chatWithSummary(): Promise<void> {
   const chat = new Conversation({

@@ -6,7 +6,7 @@ import type { DurableOptions, Runs } from "agentensemble/durability";
 import { Journal, connectRuns, durable, once } from "agentensemble/durability";
 import { expectTypeOf } from "expect-type";
 
-/** One process, kept in a folder. */
+/** One process, with a journal in a folder. */
 export async function oneProcess(shop: string): Promise<EnsembleOutput> {
   const refund = tool({
     name: "refund",
@@ -44,7 +44,7 @@ export async function oneProcess(shop: string): Promise<EnsembleOutput> {
   return await plugin.runs.resume("complaint-C-17");
 }
 
-/** A handler whose part is done once. */
+/** A handler with a part that is executed once. */
 export const load = new Task({
   name: "load",
   description: "load",

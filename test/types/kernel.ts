@@ -1,4 +1,4 @@
-// Promises about kernel, tokens, plugins, hooks, runs and events, kept by the compiler.
+// Type guarantees of kernel, tokens, plugins, hooks, runs and events, checked by the compiler.
 import type {
   ChatModel,
   ChatRequest,
@@ -162,7 +162,7 @@ export function outcomes({ hooks: h }: Kernel): void {
   );
 }
 
-/** All but the last task speak in rounds, hearing what the others said; the last one judges. */
+/** All tasks except the last run in rounds, with the outputs of the others; the last one judges. */
 export const debate = (rounds: number): WorkflowExecutor => ({
   name: "DEBATE",
   validate(plan) {

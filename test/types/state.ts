@@ -1,4 +1,5 @@
-// Programs about budgets and memory as users write them: their types are promises, kept by the compiler.
+// Programs about budgets and memory in the form of users' code. Their types are guarantees, checked
+// by the compiler.
 import type { EvictionPolicy, MemoryEntry, MemoryStore } from "agentensemble";
 import { Ensemble, MemoryScope, Task } from "agentensemble";
 import { BudgetExceededError, budget, retry } from "agentensemble/resilience";
@@ -24,7 +25,7 @@ export async function runWithinBudget(): Promise<string> {
   }
 }
 
-/** A store of a user's own, without any type but those of the contract. */
+/** A user's own store that uses only the types of the contract. */
 class MapStore implements MemoryStore {
   readonly #scopes = new Map<string, MemoryEntry[]>();
   async store(scope: string, entry: MemoryEntry): Promise<void> {

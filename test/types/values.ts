@@ -197,7 +197,7 @@ export function tools(): void {
   });
 }
 
-/** Values that may be undefined, as programs have them. */
+/** Values that may be undefined. */
 export function optional(
   flag: boolean,
   o: { readonly model?: string; readonly signal?: AbortSignal; readonly timeoutMs?: number } = {},

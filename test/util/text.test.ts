@@ -11,7 +11,7 @@ import {
   textOf,
 } from "../../src/util/text.js";
 
-/** What a reader takes for lines, with everything that can't be seen left out. */
+/** The lines of a text for a reader, without invisible characters. */
 function seenLines(text: string): readonly string[] {
   return text
     .split(/\r\n|[\n\r\v\f\u0085\u2028\u2029]/)

@@ -1,4 +1,5 @@
-// Evaluates a team with a journal, over a vendor at the address of its first argument. Prints the number of trials that are over.
+// Evaluates a team with a journal, over a vendor at the URL of its first argument. Prints the
+// number of finished trials.
 import { Ensemble, openai, Task } from "agentensemble";
 import { durable } from "agentensemble/durability";
 import { evaluate, exact } from "agentensemble/evals";

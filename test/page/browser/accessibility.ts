@@ -7,13 +7,16 @@ interface Finding {
   readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
 }
 
-/** Fails where axe finds something against WCAG 2 A and AA, in dark or light colours. The page's policy is off from then on, because axe is a script of another origin. */
+/**
+ * Fails if axe finds a problem of WCAG 2 A and AA, in dark or light colours. Turns off the page's
+ * policy, because axe is a script of another origin.
+ */
 export async function expectAccessible(page: Page, name: string): Promise<void> {
   const session = await page.context().newCDPSession(page);
   await session.send("Page.setBypassCSP", { enabled: true });
   await page.evaluate(axe.source);
   for (const colorScheme of ["dark", "light"] as const) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" }); // no colours on their way
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" }); // no colour transitions
     expect(await findingsOf(page), `${name}, ${colorScheme}`).to.deep.equal([]);
   }
   await page.emulateMedia({ reducedMotion: null });

@@ -10,13 +10,16 @@ const USUAL_PATHS = [
   "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
 ];
 
-/** The Chromium of this machine; `AE_CHROMIUM` names another one. `undefined`: there is none. */
+/** The Chromium of this machine; `AE_CHROMIUM` names another one. `undefined` if there is none. */
 export function chromiumPath(): string | undefined {
   const { AE_CHROMIUM } = process.env;
   return AE_CHROMIUM ?? USUAL_PATHS.find((path) => existsSync(path));
 }
 
-/** One Chromium for all tests of the page. Names other than those of this machine lead nowhere. */
+/**
+ * One Chromium for all tests of the page. Other host names than those of this machine are not
+ * resolved.
+ */
 export function launch(executablePath: string): Promise<Browser> {
   return chromium.launch({
     executablePath,
@@ -28,7 +31,7 @@ export function launch(executablePath: string): Promise<Browser> {
   });
 }
 
-/** What a page did that it must not do. */
+/** Forbidden actions of a page. */
 const VIOLATIONS = `window.__violations = [];
 document.addEventListener("securitypolicyviolation", (event) => {
   window.__violations.push(event.violatedDirective + " " + event.blockedURI);
@@ -55,7 +58,7 @@ export class WatchedPage {
     });
   }
 
-  /** Opens an address in a browser of its own, as another person has it. */
+  /** Opens a URL in a separate browser context, as for another user. */
   static async open(
     browser: Browser,
     url: string,
@@ -74,7 +77,10 @@ export class WatchedPage {
     this.#expected.push(problem);
   }
 
-  /** Fails where the page did what it must not do, and closes its browser; once. A page whose Chromium has ended is closed already. */
+  /**
+   * Fails if the page did a forbidden action, and closes its browser once. A page whose Chromium
+   * has ended is already closed.
+   */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;

@@ -18,7 +18,7 @@ import { expectAccessible } from "./accessibility.js";
 import { openedPages } from "./opened-pages.js";
 import { Door, until, writers } from "./teams.js";
 
-/** A team with typed inputs, and what its model was asked. */
+/** A team with typed inputs, and the requests to its model. */
 function briefing(plugins: readonly Plugin[] = []): {
   readonly team: Ensemble;
   readonly model: ScriptedModel;
@@ -59,7 +59,7 @@ const panelPlugin = definePlugin({
   },
 });
 
-/** Tests of what starts and controls runs in a browser. */
+/** Tests of the start and control of runs in a browser. */
 export function controlTests(browser: () => Promise<Browser>): void {
   describe("control of runs", () => {
     const { boards, open } = openedPages(browser);

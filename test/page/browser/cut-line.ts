@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, connect, type AddressInfo, type Socket } from "node:net";
 
-/** A line between a browser and a server, which tests cut and mend. */
+/** A connection between a browser and a server, which tests interrupt and restore. */
 export class CutLine {
   readonly #server = createServer((client) => this.#join(client));
   readonly #sockets = new Set<Socket>();
@@ -9,7 +9,7 @@ export class CutLine {
   #isCut = false;
   #isStalled = false;
 
-  /** Listens on a free port; the result is the origin that browsers see. */
+  /** Listens on a free port, and returns the origin for browsers. */
   async listen(): Promise<string> {
     this.#server.listen(0, "127.0.0.1");
     await once(this.#server, "listening");
@@ -22,19 +22,19 @@ export class CutLine {
     this.#target = port;
   }
 
-  /** Ends all connections and takes no new ones. */
+  /** Ends all connections and accepts no new ones. */
   cut(): void {
     this.#isCut = true;
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Passes nothing on any more, and ends no connection: what a machine that was unplugged looks like. */
+  /** Stops forwarding without ending connections, like an unplugged machine. */
   stall(): void {
     this.#isStalled = true;
     for (const socket of this.#sockets) socket.pause();
   }
 
-  /** Takes new connections; those that were stalled end. */
+  /** Accepts new connections, and ends the stalled ones. */
   mend(): void {
     if (this.#isStalled) for (const socket of this.#sockets) socket.destroy();
     this.#isCut = false;

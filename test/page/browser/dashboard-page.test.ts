@@ -16,7 +16,7 @@ import { threadTests } from "./threads-suite.js";
 describe("page of the dashboard in Chromium", function () {
   this.timeout(180_000); // a busy machine may take long
   let running: Browser | undefined;
-  /** The running Chromium. One that has ended is replaced, so that its end fails one test and not all that follow. */
+  /** The running Chromium. A Chromium that has ended is replaced: its end fails one test only. */
   const browser = async (): Promise<Browser> => {
     const path = chromiumPath();
     if (path === undefined) throw new Error("No Chromium was found");

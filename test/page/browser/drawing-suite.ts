@@ -7,7 +7,7 @@ import { recordedLog } from "../../plugins/dashboard/logs.js";
 import { drop, openedPages } from "./opened-pages.js";
 import { answering, Door, many, reviewed, until, writers } from "./teams.js";
 
-/** The lines of the graph, with the styles in which they are drawn. */
+/** The lines of the graph, with their drawn styles. */
 async function wires(page: Page): Promise<readonly { look: string; dashes: string }[]> {
   return page.evaluate(`[...document.querySelectorAll("svg.wires > path")].map((path) => ({
     look: path.getAttribute("class").replace(/\\s+/g, " ").trim(),
@@ -18,7 +18,7 @@ async function wires(page: Page): Promise<readonly { look: string; dashes: strin
 const dashesOf = async (page: Page, kind: RegExp): Promise<readonly string[]> =>
   (await wires(page)).filter(({ look }) => kind.test(look)).map(({ dashes }) => dashes);
 
-/** Tests of how runs are drawn, in a browser. */
+/** Tests of the drawing of runs in a browser. */
 export function drawingTests(browser: () => Promise<Browser>): void {
   describe("drawing of runs", () => {
     const { boards, open } = openedPages(browser);

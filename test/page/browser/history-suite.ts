@@ -21,7 +21,7 @@ async function savedAs(page: Page, title: string): Promise<{ name: string; text:
   };
 }
 
-/** Tests of what the page does with runs that have ended. */
+/** Tests of the page with ended runs. */
 export function historyTests(browser: () => Promise<Browser>): void {
   describe("ended runs", () => {
     const { boards, open } = openedPages(browser);
@@ -145,7 +145,7 @@ export function historyTests(browser: () => Promise<Browser>): void {
       await until(async () => {
         const response = await fetch(new URL(`/api/runs/${handle.id}`, url));
         if (!response.ok) return false;
-        const { summary } = (await response.json()) as RunBody; // what the route answers
+        const { summary } = (await response.json()) as RunBody; // the answer of the route
         const ageMs = Date.now() - Date.parse(summary.startedAt);
         return summary.counts.running > 0 && ageMs > 50;
       });

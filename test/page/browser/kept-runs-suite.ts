@@ -9,7 +9,7 @@ import { expectAccessible } from "./accessibility.js";
 import { openedPages } from "./opened-pages.js";
 import { until } from "./teams.js";
 
-/** Leaves a run as a process does that ends during tool calls. */
+/** Leaves a run in the state of a process that ended during tool calls. */
 async function leaveInDoubt(
   journal: JournalContract,
   runId: string,

@@ -68,7 +68,7 @@ export function listTests(browser: () => Promise<Browser>): void {
           .map((element) => element.scrollWidth - element.clientWidth + 390))`,
       );
       expect(wide).to.equal(390);
-      const { runs } = (await (await fetch(new URL("/api/runs", url))).json()) as RunListBody; // what the route answers
+      const { runs } = (await (await fetch(new URL("/api/runs", url))).json()) as RunListBody; // the answer of the route
       await page.goto(`${url}#/runs/${runs[0]?.runId}?view=errors`);
       const tab = await page.getByRole("tab", { name: /Errors/ }).boundingBox();
       expect(tab?.x).to.be.at.least(0);

@@ -2,10 +2,10 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { Boards } from "../../plugins/dashboard/server/boards.js";
 import { WatchedPage } from "./chromium.js";
 
-/** What a test of the page uses. It ends with the test. */
+/** The resources of a test of the page, which end with the test. */
 export interface OpenedPages {
   readonly boards: Boards;
-  /** Opens an address in a browser of its own. What the page must not do fails the test. */
+  /** Opens a URL in a separate browser context. A forbidden action of the page fails the test. */
   open(url: string, o?: BrowserContextOptions): Promise<WatchedPage>;
 }
 
@@ -31,7 +31,7 @@ export function openedPages(browser: () => Promise<Browser>): OpenedPages {
   };
 }
 
-/** Drops a file on the page, as a person does it. */
+/** Drops a file on the page, as a user does. */
 export async function drop(page: Page, name: string, text: string): Promise<void> {
   await page.evaluate(
     `((name, text) => {

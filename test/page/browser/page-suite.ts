@@ -6,7 +6,7 @@ import { CutLine } from "./cut-line.js";
 import { openedPages } from "./opened-pages.js";
 import { answering, Door, failing, refunds, reviewed, until, writers } from "./teams.js";
 
-/** Tests of what all pages have in common. */
+/** Tests of the common parts of all pages. */
 export function pageTests(browser: () => Promise<Browser>): void {
   describe("page", () => {
     const { boards, open } = openedPages(browser);

@@ -5,7 +5,7 @@ import { openedPages } from "./opened-pages.js";
 import { formatCost } from "../../../page/src/lib/format.js";
 import { Door, failing, refunds, until, writers } from "./teams.js";
 
-/** Starts to count the clicks of a person. Returns how many there were. */
+/** Starts to count the clicks of a user. Returns the number of clicks. */
 async function countClicks(page: Page): Promise<() => Promise<unknown>> {
   await page.evaluate(
     `window.clicks = 0; addEventListener("click", ({ isTrusted }) => (window.clicks += isTrusted ? 1 : 0), true)`,
@@ -13,7 +13,7 @@ async function countClicks(page: Page): Promise<() => Promise<unknown>> {
   return () => page.evaluate("window.clicks");
 }
 
-/** A run that has ended, with a task that a model has answered: 100 and 50 tokens. */
+/** An ended run with a task that a model has answered: 100 and 50 tokens. */
 async function written(board: Plugin): Promise<void> {
   const door = new Door();
   door.open();
@@ -26,7 +26,7 @@ async function openWritten(page: Page): Promise<void> {
   await row.getByRole("link").first().click();
 }
 
-/** Tests of what a person finds who does not know the page. */
+/** Tests of the page for new users. */
 export function questionTests(browser: () => Promise<Browser>): void {
   describe("page on its first visit", () => {
     const { boards, open } = openedPages(browser);

@@ -10,7 +10,7 @@ const USERS = [
   { name: "vera", role: "viewer", token: "token-of-vera" },
 ] as const;
 
-/** Notifications of the system, which a browser without a screen does not show. */
+/** Notifications of the system, which a headless browser does not show. */
 const NOTIFICATIONS = `window.notified = [];
 window.isInSight = true;
 document.hasFocus = () => window.isInSight;
@@ -222,7 +222,7 @@ export function reviewTests(browser: () => Promise<Browser>): void {
       const { page } = await open(`${url}#/reviews`);
       const approve = page.getByRole("button", { name: "Approve" });
       let run = reviewed(board, { timeoutMs: 1, onTimeout: "CONTINUE" }).run();
-      // A busy machine may show a review only after its time is up: then the next one has more time.
+      // A busy machine may show a review only after its deadline: then the next one has more time.
       for (let timeoutMs = 1_500, isSeen = false; !isSeen; timeoutMs *= 2) {
         await run;
         await page.goto(`${url}#/reviews`);

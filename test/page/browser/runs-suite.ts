@@ -14,7 +14,9 @@ const HOSTILE = `<script>document.title = "owned"</script>
 [a link](https://evil.example/z) [a trap](javascript:alert(1))
 abc\u202Etxt.exe`;
 
-/** Counts the frames up to the event that ends the task "notes", and up to the state of the task in the graph. */
+/**
+ * Counts the frames until the event that ends the task "notes", and until its state in the graph.
+ */
 const FRAMES = `window.counted = { frames: 0 };
 const counted = window.counted;
 (function next() { counted.frames++; requestAnimationFrame(next); })();
@@ -327,5 +329,5 @@ export function runTests(browser: () => Promise<Browser>): void {
 
 async function bodyOf(url: string, runId: string): Promise<RunBody> {
   const response = await fetch(new URL(`/api/runs/${runId}`, url));
-  return (await response.json()) as RunBody; // what the route answers
+  return (await response.json()) as RunBody; // the answer of the route
 }

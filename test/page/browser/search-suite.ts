@@ -4,7 +4,7 @@ import { expectAccessible, smallTexts } from "./accessibility.js";
 import { openedPages } from "./opened-pages.js";
 import { answering, failing, until } from "./teams.js";
 
-/** The results of a search, which is written by keys. */
+/** The results of a search that is typed. */
 async function searched(page: Page, text: string): Promise<Locator> {
   await page.getByRole("textbox", { name: "Search", exact: true }).waitFor();
   await page.keyboard.press("/");

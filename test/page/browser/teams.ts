@@ -14,7 +14,7 @@ import {
 } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 
-/** A door that tests open. */
+/** A gate that tests open. */
 export class Door {
   open: () => void = () => undefined;
   readonly opened = new Promise<void>((resolve) => {
@@ -28,7 +28,7 @@ function ensemble(board: Plugin, o: Omit<EnsembleOptions, "plugins">): Ensemble 
   return new Ensemble({ costConfiguration: PRICES, ...o, plugins: [board] });
 }
 
-/** A model that writes its answer word by word, each behind a door. */
+/** A model that streams its answer word by word, each word after a gate. */
 class WritingModel implements ChatModel {
   readonly provider = "test";
   readonly modelId = "writer";
@@ -57,7 +57,7 @@ class WritingModel implements ChatModel {
   }
 }
 
-/** Three tasks in a row; the second one writes behind doors. */
+/** Three sequential tasks; the second one writes after gates. */
 export function writers(
   board: Plugin,
   first: Door,
@@ -108,7 +108,7 @@ export function reviewed(
   });
 }
 
-/** A task that wants to make a call, which a person has to approve. `made`: the arguments of the calls. */
+/** A task with a call that requires approval. `made`: the arguments of the calls. */
 export function refunds(board: Plugin): {
   readonly team: Ensemble;
   readonly made: unknown[];
@@ -141,7 +141,7 @@ export function refunds(board: Plugin): {
   return { team: ensemble(board, { name: "refund-desk", tasks: [settle] }), made, model };
 }
 
-/** A run that fails in its first task, so that the second one is not started. */
+/** A run that fails in its first task, before the second one starts. */
 export function failing(board: Plugin): Ensemble {
   const extract = new Task({
     name: "extract",
@@ -172,7 +172,7 @@ export function answering(board: Plugin, text: string): Ensemble {
   });
 }
 
-/** Many tasks side by side. */
+/** Many concurrent tasks. */
 export function many(board: Plugin, count: number): Ensemble {
   const tasks = Array.from(
     { length: count },
@@ -181,7 +181,7 @@ export function many(board: Plugin, count: number): Ensemble {
   return ensemble(board, { name: "many", workflow: "PARALLEL", tasks });
 }
 
-/** Waits until something holds; the limit of the test ends it. */
+/** Waits until a condition is true; the time limit of the test ends the wait. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await delay(20);
 }

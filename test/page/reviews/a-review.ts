@@ -1,6 +1,6 @@
 import type { StoredReview } from "../../../src/contracts/review.js";
 
-/** A review of an output, with some fields of its own. */
+/** A review of an output, with some changed fields. */
 export function review(more: Partial<StoredReview>): StoredReview {
   return {
     reviewId: "r1",

@@ -1,7 +1,7 @@
 import type { ServerFrame } from "../../../src/plugins/dashboard/protocol/messages.js";
 import type { Environment, Socket } from "../../../page/src/stores/environment.js";
 
-/** A browser for stores: time and answers are those of the test. */
+/** A browser environment for stores, with time and answers of the test. */
 export class TestBrowser {
   nowMs = 1_000_000;
   readonly requests: string[] = [];
@@ -36,12 +36,12 @@ export class TestBrowser {
     local: keep(),
   };
 
-  /** Answers requests whose path fits; later answers come before earlier ones. */
+  /** Answers requests with a matching path; later answers take precedence. */
   answer(pattern: RegExp, body: unknown, status = 200): void {
     this.#answers.push([pattern, () => new Response(JSON.stringify(body), { status })]);
   }
 
-  /** Lets time go by, and calls what is due. */
+  /** Advances the time, and calls due functions. */
   async pass(ms: number): Promise<void> {
     const end = this.nowMs + ms;
     for (;;) {
@@ -57,7 +57,7 @@ export class TestBrowser {
   }
 }
 
-/** Waits until answers that are there have been read. */
+/** Waits until available answers have been read. */
 export async function settled(): Promise<void> {
   for (let i = 0; i < 20; i++) await new Promise((resolve) => setImmediate(resolve));
 }

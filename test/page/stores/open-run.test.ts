@@ -22,7 +22,7 @@ const TASK = { taskId: "t", agentRole: "Writer", taskDescription: "Write", taskI
 /** A run whose task has begun. */
 const BEGUN = [entry(0, "ensemble_started", STARTED), entry(1, "task_started", TASK)];
 
-/** The stores of a page that looks at a run, with a connection whose frames the test sends. */
+/** The stores of a page with an open run, with a connection whose frames the test sends. */
 class LookingPage {
   readonly browser = new TestBrowser();
   readonly sent: Record<string, unknown>[] = [];
@@ -46,7 +46,7 @@ class LookingPage {
         return this.isConnected;
       },
     };
-    const connection = line as unknown as ConnectionStore; // what the stores use of it
+    const connection = line as unknown as ConnectionStore; // the fields that the stores use
     this.openRun = createOpenRunStore({ connection, api, env });
     this.runLog = createRunLogStore({ api, env, openRun: this.openRun });
     this.detail = createTaskDetailStore({ connection, api, env, openRun: this.openRun });
@@ -245,7 +245,7 @@ describe("the log of the open run", () => {
   it("reports a failure, and retries on request", async () => {
     const page = new LookingPage();
     await page.opened();
-    page.runLog.retry(); // nothing is followed yet
+    page.runLog.retry(); // no run is subscribed to yet
     page.browser.answer(/log/, { error: "STORE_UNAVAILABLE" }, 503);
     page.runLog.follow("r");
     await settled();

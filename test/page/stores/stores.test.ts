@@ -63,7 +63,7 @@ describe("stores of the page", () => {
     const { connection, send } = lines();
     const reviews = createReviewsStore(connection, api);
     const review = (reviewId: string, deadline?: string): StoredReview =>
-      ({ reviewId, ...(deadline !== undefined && { deadline }) }) as StoredReview; // its order needs no more
+      ({ reviewId, ...(deadline !== undefined && { deadline }) }) as StoredReview; // the order requires no other field
     send(hello({ reviews: [review("late")] }));
     const pending = [review("none"), review("b", "2026-01-02"), review("a", "2026-01-01")];
     send({ type: "reviews", pending, answered: [] });

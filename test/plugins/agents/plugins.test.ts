@@ -5,7 +5,7 @@ import { agentsHandler } from "../../../src/plugins/agents/handler/index.js";
 import { agentsReact } from "../../../src/plugins/agents/react/index.js";
 import { agentsSynthesis } from "../../../src/plugins/agents/synthesis/index.js";
 
-/** What a plugin binds: the token, how, and the value. */
+/** A binding of a plugin: the token, the kind, and the value. */
 function bindingsOf(
   plugin: Plugin,
 ): { readonly token: string; readonly how: object; readonly value: unknown }[] {

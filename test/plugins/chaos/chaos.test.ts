@@ -22,7 +22,7 @@ const add = tool({
   execute: ({ a }) => String(a + 1),
 });
 
-/** Two tasks: one with a tool, one with a typed output and, if wanted, a review. */
+/** Two tasks: one with a tool, one with a typed output and an optional review. */
 function team(plugins: readonly Plugin[], review = false): Ensemble {
   const model = new ScriptedModel(({ messages }) => {
     const text = JSON.stringify(messages);

@@ -73,7 +73,8 @@ describe("simulate()", () => {
   });
 
   it("waits for a rate limit in virtual time", async () => {
-    // Starts at 0 and 0, then at 10,002 (2 ms of tolerance for the clock of the vendor) and 10,002.
+    // Calls start at 0 and 0, then at 10,002 and 10,002. The vendor's clock has a tolerance of 2
+    // ms.
     const { durationMs, rateLimitWaitMs } = await simulate({
       team: teamOf(chain(4), { workflow: "PARALLEL", rateLimit: RateLimit.of(2, 10_000) }),
       runs: 2,

@@ -21,7 +21,7 @@ const rows = Array.from({ length: 20 }, (_, i) => ({ id: i, name: `person ${i}`,
 const json = JSON.stringify(rows);
 const People = z.array(z.object({ id: z.number(), name: z.string(), age: z.number() }));
 
-/** The text of the last message that the model got. */
+/** The text of the last message to the model. */
 function lastMessage(model: ScriptedModel): string {
   return JSON.stringify(model.requests.at(-1)?.messages.at(-1)?.content ?? "")
     .replaceAll("\\n", "\n")
@@ -45,7 +45,7 @@ describe("contextFormat", () => {
     const { contextFormat } = output.metrics;
     expect(contextFormat).to.include({ name: "TOON", payloads: 1, converted: 1 });
     expect(contextFormat?.sentTokens).to.be.lessThan((contextFormat?.originalTokens ?? 0) * 0.8);
-    expect(output.getOutput(first)?.raw).to.equal(json); // what was said stays as it was said
+    expect(output.getOutput(first)?.raw).to.equal(json); // earlier messages are not changed
   });
 
   it("writes structured tool results as TOON", async () => {

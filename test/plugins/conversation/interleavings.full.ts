@@ -15,7 +15,7 @@ const WRITERS = 8;
 /** Printed with the title; `FUZZ_SEED` repeats a run. */
 const SEED = Number(process.env["FUZZ_SEED"] ?? randomInt(2 ** 31));
 
-/** Two stores on one place, as two processes have them. */
+/** Two stores on one storage, as in two processes. */
 type Pair = readonly [ConversationStore, ConversationStore];
 
 /** Adds a turn after the newest version, again after each conflict. */

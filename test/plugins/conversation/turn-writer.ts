@@ -2,7 +2,8 @@ import { writeSync } from "node:fs";
 import { ConversationConflictError, ConversationStore } from "../../../src/index.js";
 import { storedTurn } from "../../../src/plugins/testing/conversation-store-turns.js";
 
-// A process that adds turns to a thread of a store, in turn with others, or holds the lock of the thread until it is killed.
+// A process that adds turns to a thread of a store, concurrently with others. Or it holds the lock
+// of the thread until it is killed.
 
 const [mode = "", place = "", schema = "", name = "", count = "0"] = process.argv.slice(2);
 const store = place.includes("://")

@@ -8,7 +8,7 @@ import {
 } from "../../../src/plugins/conversation/windows/window-policies.js";
 import { rejectionOf } from "../../support/rejection.js";
 
-/** A thread of `count` turns, each of one token; `given` are those that can be read. */
+/** A thread of `count` turns, each of one token; `given` are the readable turns. */
 function threadOf(count: number, fields: object = {}, given = count): never {
   const turns = Array.from({ length: given }, (_, n) => ({ n, at: `at ${n}`, messages: [] }));
   return {

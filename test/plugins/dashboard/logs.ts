@@ -3,10 +3,10 @@ import fc from "fast-check";
 import type { LogEntry } from "../../../src/contracts/run-store.js";
 import { eventsOf } from "../observability/trace/teams.js";
 
-/** The time of the first entry of the logs that are made here. */
+/** The time of the first entry of the created logs. */
 const START = Date.parse("2026-01-02T03:04:05.000Z");
 
-/** An entry, `ms` after the start. */
+/** An entry, `ms` milliseconds after the start. */
 export function entry(n: number, type: string, fields: object = {}, ms = n * 10): LogEntry {
   return { n, at: new Date(START + ms).toISOString(), type, ...fields };
 }
@@ -16,13 +16,13 @@ export function logOf(...entries: readonly (readonly [string, object?])[]): read
   return entries.map(([type, fields], n) => entry(n, type, fields));
 }
 
-/** The log of a run of one of the teams, as JSON has it. Its entries follow each other by 10 ms. */
+/** The log of a run of one of the teams, as JSON. Its entries follow each other by 10 ms. */
 export async function recordedLog(team: string): Promise<readonly LogEntry[]> {
   const log = asLog(await eventsOf(team));
   return log.map((line, n) => ({ ...line, ...entry(n, line.type) }));
 }
 
-/** Events as entries of a log, as JSON has them. */
+/** Events as entries of a log, as JSON. */
 export function asLog(events: readonly EnsembleEvent[]): readonly LogEntry[] {
   return events.map((event, n) => {
     const fields = JSON.parse(JSON.stringify(event, plainError)) as object;

@@ -36,7 +36,7 @@ async function led(
   return { ...ended, ...models };
 }
 
-/** What the model was told after its first call of the tool. */
+/** The message to the model after its first call of the tool. */
 const answered = ({ lead: model }: Led): unknown => model.requests[1]?.messages.at(-1);
 const toolsOf = (request: ChatRequest | undefined): readonly string[] =>
   (request?.tools ?? []).map(({ name }) => name);

@@ -1,7 +1,10 @@
 import type { Task } from "agentensemble";
 import { Graph } from "agentensemble";
 
-/** A graph that alternates between the tasks `one` and `two`, and ends with `two` once `steps` steps are done. */
+/**
+ * A graph that alternates between the tasks `one` and `two`, and ends with `two` after `steps`
+ * steps.
+ */
 export function roundGraph(task: (name: string) => Task, steps: number): Graph<"one" | "two"> {
   return new Graph({
     name: "round",

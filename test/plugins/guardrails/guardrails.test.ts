@@ -64,7 +64,7 @@ async function violation(verdict: Awaitable<void | Reject>): Promise<GuardrailVi
   return reject.reason;
 }
 
-/** Never decides; keeps the signal it was given. */
+/** Never decides; keeps its signal. */
 function hanging(): {
   readonly guardrail: InputGuardrail;
   readonly signal: () => AbortSignal | undefined;

@@ -19,7 +19,7 @@ export interface GuardedRun {
   readonly tokens: readonly string[];
 }
 
-/** What the agent is asked, and with what. */
+/** The task and the tools of the agent. */
 export interface GuardedTeam extends Omit<EnsembleOptions, "tasks" | "model" | "plugins"> {
   readonly description?: string;
   readonly tools?: readonly AnyTool[];

@@ -15,7 +15,7 @@ import { toxicity } from "../../../src/plugins/guards/toxicity/index.js";
 import { openaiModeration } from "../../../src/plugins/providers/openai/index.js";
 import { guarded, pieces, reasonsOf } from "./guarded-team.js";
 
-/** Runs an answer through a guard; returns what is shown and why it is refused. */
+/** Passes an answer through a guard; returns the shown text and the reason of the refusal. */
 async function judged(
   guard: Plugin,
   text: string,

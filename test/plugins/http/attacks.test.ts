@@ -7,7 +7,7 @@ import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { authenticate, serve, type Ask, type Service } from "./service.js";
 
-/** Sends bytes as they are and returns everything that comes back until the connection ends. */
+/** Sends bytes unchanged and returns all received data until the connection ends. */
 function raw(port: number, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1", () => socket.write(text));

@@ -13,7 +13,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 import { warningsOf } from "../../support/warnings.js";
 import { chatService, partsIn, userMessage, type ChatService } from "./chat-service.js";
 
-/** Ids that name what all objects share, or what files and addresses give a meaning. */
+/** Ids that name properties of Object, or have a meaning in files and URLs. */
 const STRANGE = [
   "__proto__",
   "constructor",

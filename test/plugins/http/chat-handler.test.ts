@@ -41,7 +41,7 @@ describe("chatHandler", () => {
     made.push(service);
     return service;
   };
-  /** The messages that a page gets, which the SDK accepts. */
+  /** The messages that a page receives, validated by the SDK. */
   const shownOf = async ({ service }: ChatService, id: string, by = "ada"): Promise<Shown> => {
     const { status, body } = await service.ask(`/api/chat/${encodeURIComponent(id)}`, { by });
     expect(status).to.equal(200);
@@ -649,7 +649,7 @@ describe("chatHandler", () => {
               ...part,
               state: "approval-responded",
               approval: { id: part.approval.id, approved, reason },
-            } as unknown as typeof part) // as addToolApprovalResponse makes it
+            } as unknown as typeof part) // the form of addToolApprovalResponse
           : part,
       ),
     });

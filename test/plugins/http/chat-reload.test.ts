@@ -9,9 +9,9 @@ import { Gate } from "../../conversation/gate.js";
 import { chatService, partsIn, type ChatService } from "./chat-service.js";
 import { memoryLog } from "./memory-log.js";
 
-/** What a page does that is loaded: it gets the thread, then comes for the turn in progress. */
+/** A page that is loaded: it requests the thread, then the turn in progress. */
 interface LoadedPage {
-  /** The messages that it got, as `role: text`. */
+  /** The received messages, as `role: text`. */
   readonly shown: readonly string[];
   /** Returns the messages after the turn in progress, with an `error` that it ended with. */
   resume(): Promise<readonly string[]>;
@@ -30,7 +30,7 @@ async function load({ service }: ChatService): Promise<LoadedPage> {
       const stream = await transport.reconnectToStream({ chatId: "t" });
       if (stream === null) return messages.map(lineOf);
       const last = messages.at(-1);
-      const before = last?.role === "assistant" ? last : undefined; // as useChat does
+      const before = last?.role === "assistant" ? last : undefined; // like useChat
       const errors: string[] = [];
       let message = before;
       for await (const next of readUIMessageStream({
@@ -129,7 +129,7 @@ describe("a page that is loaded while a turn ends", () => {
     const gate = new Gate();
     const desk = await open({ streams: StreamStore.inMemory() }, { model: held(gate) });
     const first = await desk.send("t", "Where?");
-    await load(desk); // it is closed before it comes for the stream
+    await load(desk); // the page is closed before it requests the stream
     gate.open();
     await partsIn(first);
     const later = await load(desk);

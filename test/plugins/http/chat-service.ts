@@ -14,7 +14,7 @@ export const byOwner: Authenticate = (request) => {
   return { name, role: "caller", ...(name !== "guest" && { owner: name }) };
 };
 
-/** A conversation behind a handler on loopback. */
+/** A conversation served by a handler on loopback. */
 export interface ChatService extends AsyncDisposable {
   readonly chat: Conversation;
   readonly handler: ChatHandler;

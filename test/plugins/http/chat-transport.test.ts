@@ -18,7 +18,7 @@ const QUESTION: UIMessage = {
   parts: [{ type: "text", text: "When is high water?" }],
 };
 
-/** What `useChat` does with a stream. */
+/** The actions of `useChat` on a stream. */
 async function readMessage(
   stream: ReadableStream<UIMessageChunk>,
   before?: UIMessage,
@@ -42,7 +42,7 @@ describe("the transport of useChat", () => {
     for (const one of made.splice(0)) await one[Symbol.asyncDispose]();
   });
 
-  /** A page that talks to a clerk, set up as the documentation has it. */
+  /** A page with a chat, as in the documentation. */
   async function page(
     o: Partial<RunHandlerOptions>,
     options: EnsembleOptions & { readonly approve?: boolean } = {},
@@ -134,7 +134,7 @@ describe("the transport of useChat", () => {
             }
           : part,
       ),
-    } as UIMessage; // as addToolApprovalResponse makes it
+    } as UIMessage; // the form of addToolApprovalResponse
     const whole = await readMessage(await send([QUESTION, answered]), answered);
     expect(whole.id).to.equal(asked.id);
     expect(callOf(whole).state).to.equal("output-available");

@@ -14,7 +14,7 @@ type Settings = Partial<ChatHandlerOptions> & Pick<ConversationOptions, "on">;
 
 const HEADERS = { "x-user": "ada" };
 
-/** What each page that resumes gets must be the same in all of these. */
+/** Each page that resumes must receive the same content in all these cases. */
 const SETTINGS: Readonly<Record<string, () => Settings>> = {
   "a store of streams": () => ({ streams: StreamStore.inMemory() }),
   "a log of runs": () => {
@@ -28,7 +28,9 @@ function lineOf({ role, parts }: UIMessage): string {
   return `${role}: ${parts.map((part) => (part.type === "text" ? part.text : "")).join("")}`;
 }
 
-/** A tab as the documentation has it: it loads its thread, then comes for the turn that this named. */
+/**
+ * A tab as in the documentation: it loads its thread, then requests the turn that the thread named.
+ */
 class Tab {
   readonly #api: ChatService;
   readonly #id: string;
@@ -57,7 +59,7 @@ class Tab {
     this.#resumed.catch(() => undefined);
   }
 
-  /** What the tab shows when its stream has ended. */
+  /** The content of the tab after its stream has ended. */
   async shown(): Promise<readonly string[]> {
     return (await this.#resumed) ?? [];
   }
@@ -76,7 +78,7 @@ class Tab {
     const stream = await transport.reconnectToStream({ chatId: this.#id });
     if (stream === null) return [...this.#messages.map(lineOf), "nothing"];
     const last = this.#messages.at(-1);
-    const before = last?.role === "assistant" ? last : undefined; // as useChat does
+    const before = last?.role === "assistant" ? last : undefined; // like useChat
     const errors: string[] = [];
     let message = before;
     for await (const next of readUIMessageStream({
@@ -90,7 +92,7 @@ class Tab {
   }
 }
 
-/** All orders of the steps of several parties, each of which does its own steps in order. */
+/** All interleavings of the steps of several parties, each with its own order. */
 function interleavings(parties: readonly (readonly string[])[]): readonly (readonly string[])[] {
   const left = parties.filter((steps) => steps.length > 0);
   if (left.length === 0) return [[]];
@@ -100,7 +102,7 @@ function interleavings(parties: readonly (readonly string[])[]): readonly (reado
   });
 }
 
-/** One thread on which turns begin and end when a test says so. */
+/** One thread whose turns begin and end on request of a test. */
 class Turns {
   readonly #api: ChatService;
   readonly #id: string;
@@ -149,7 +151,10 @@ describe("a page that resumes the turn that its thread named", () => {
     readonly tabs: readonly string[];
     readonly fails?: boolean;
   }
-  /** Does the steps of all parties in every order; `expected` returns what a tab must show that loaded after these steps. */
+  /**
+   * Executes the steps of all parties in every order. `expected` returns the content of a tab that
+   * loads after these steps.
+   */
   async function inEveryOrder(
     { settings, turns, tabs: names, fails = false }: Parties,
     expected: (before: readonly string[]) => readonly string[],

@@ -39,7 +39,7 @@ const timeZone = clientTool({
   output: z.object({ zone: z.string().max(40) }),
 });
 
-/** A model that asks for the time zone, then repeats what it got. */
+/** A model that requests the time zone, then repeats its input. */
 function asking(): ScriptedModel {
   return new ScriptedModel(({ messages }) => {
     const last = messages.at(-1);
@@ -55,7 +55,7 @@ interface Executed {
   readonly dynamic?: boolean | undefined;
 }
 
-/** A page with `useChat`, as the documentation of the AI SDK has it. */
+/** A page with `useChat`, as in the documentation of the AI SDK. */
 class ChatPage {
   readonly chat: Chat<UIMessage>;
   readonly executed: Executed[] = [];
@@ -147,7 +147,7 @@ describe("tools that a page executes", () => {
     return desk;
   }
 
-  /** Starts a turn that waits for the page, and returns what the page would post. */
+  /** Starts a turn that waits for the page, and returns the request that the page would send. */
   async function waiting(
     desk: ChatService,
   ): Promise<(end: object, ask?: object, id?: string) => Promise<Response>> {

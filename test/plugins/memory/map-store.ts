@@ -1,13 +1,16 @@
 import type { EvictionPolicy, MemoryEntry, MemoryStore } from "agentensemble";
 
-/** What a store was asked, in order. */
+/** The operations of a store, in order. */
 export type Asked = readonly [operation: keyof MemoryStore, scope: string, ...rest: unknown[]];
 
-/** A store in a map that writes down what it is asked, and does what a test wants instead of an operation. */
+/**
+ * A store in a map that records its operations, and executes a test's function in place of an
+ * operation.
+ */
 export class MapStore implements MemoryStore {
   readonly scopes = new Map<string, readonly MemoryEntry[]>();
   readonly asked: Asked[] = [];
-  /** Called before an operation: may throw, or take its time. */
+  /** Called before an operation; may throw or delay. */
   before: (operation: keyof MemoryStore, scope: string) => void | Promise<void> = () => undefined;
 
   contents(scope: string): readonly string[] {

@@ -3,7 +3,7 @@ import { Agent, Task, type PlainTaskOptions } from "agentensemble";
 
 export const writer = new Agent({ role: "Writer", goal: "Write" });
 
-/** A task of the writer's. */
+/** A task of the writer. */
 export function writing(
   description: string,
   options: Omit<PlainTaskOptions<string>, "description" | "handler"> = {},
@@ -11,7 +11,7 @@ export function writing(
   return new Task({ agent: writer, ...options, description });
 }
 
-/** The user prompts that a model was sent. */
+/** The user prompts that a model received. */
 export function userPrompts(requests: readonly ChatRequest[]): readonly string[] {
   return requests.map(
     ({ messages }) =>

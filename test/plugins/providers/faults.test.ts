@@ -37,7 +37,7 @@ async function untrustedServer(): Promise<{ readonly url: string; close(): Promi
   };
 }
 
-/** Where the call goes, and how to end what was set up for it. */
+/** The URL of the call, and a function that ends its resources. */
 async function target(
   fault: Fault,
   server: ModelServer,
@@ -84,7 +84,7 @@ async function checkOutcome(fault: Fault, call: Call, server: ModelServer): Prom
     signal: controller.signal,
     onChunk: () => void (fault.abort === "after a chunk" && abort()),
   });
-  // A little later, so that the answer's headers are there too.
+  // A little later, after the headers of the answer have arrived.
   if (fault.abort === "when received") void server.received().then(() => setTimeout(abort, 30));
   const { outcome: expected } = fault;
   if (expected === "aborted") {

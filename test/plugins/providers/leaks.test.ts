@@ -9,7 +9,7 @@ import type { ModelServer, Reply } from "../../support/model-server.js";
 const REQUEST: ChatRequest = { messages: [{ role: "user", content: "Hi" }] };
 const COUNT = 100;
 
-/** How many timers keep the process alive. */
+/** The number of timers that keep the process alive. */
 function timers(): number {
   return process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
 }
@@ -20,7 +20,7 @@ async function drain(model: ChatModel, signal: AbortSignal, isStream: boolean): 
     if (chunk.type === "finish") return;
 }
 
-/** A hundred calls at the same time, half of them streams. */
+/** A hundred concurrent calls, half of them streams. */
 function calls(model: ChatModel, signal: AbortSignal): Promise<readonly unknown[]> {
   return Promise.all(
     Array.from({ length: COUNT }, (_, index) =>
@@ -66,7 +66,7 @@ describe("calls that fail", () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error): void => void warnings.push(warning);
     process.on("warning", onWarning);
-    await new Promise((resolve) => setImmediate(resolve)); // mocha sets its own timer once a test has begun to wait
+    await new Promise((resolve) => setImmediate(resolve)); // mocha sets its own timer when a test waits
     const before = timers();
     const servers = await Promise.all(FAULT_VENDORS.map((vendor) => vendor.start()));
     try {

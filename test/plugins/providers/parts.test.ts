@@ -81,7 +81,7 @@ const documentSource = z.union([
   }),
 ]);
 
-/** What a vendor accepts of a message's parts, and what it refuses. */
+/** The parts of a message that a vendor accepts or refuses. */
 const FORMS = {
   chat: z.union([
     text,
@@ -122,14 +122,14 @@ const FORMS = {
 const refused = undefined;
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Each vendor: how its servers start, where parts are in a request, and their forms. */
+/** Each vendor: the start of its servers, the place of parts in a request, and their forms. */
 interface PartVendor {
   start(): Promise<ModelServer>;
   model(url: string): ChatModel;
   /** The parts of the last message or result that has any. */
   partsIn(body: Fields): readonly unknown[];
   readonly form: z.ZodType;
-  /** What precedes a part in the result of a tool. */
+  /** The text before a part in the result of a tool. */
   readonly before: object;
   readonly expected: Readonly<Record<PartName, object | undefined>>;
 }
@@ -243,7 +243,7 @@ function strictly({ form, partsIn }: PartVendor): (request: RecordedRequest) => 
   };
 }
 
-/** Answers as `server` does, a little later and in pieces of three bytes. */
+/** Answers like `server`, a little later and in pieces of three bytes. */
 function lateInPieces(server: ModelServer): (request: RecordedRequest) => Reply {
   return ({ body }) => ({
     kind: "custom",

@@ -25,7 +25,7 @@ const REQUEST: ChatRequest = {
   reasoning: { effort: "high" },
 };
 
-/** Sends a body in pieces of three bytes, each in a turn of its own. */
+/** Sends a body in pieces of three bytes, each in a separate turn of the event loop. */
 function inPieces(body: string, contentType: string): Reply {
   return {
     kind: "custom",
@@ -89,7 +89,7 @@ const items = [
 ] as const;
 const responseDocument = { id: "r1", status: "completed", model: "gpt-x", output: items };
 
-/** Each vendor: its answer whole and as a stream, and the turn as it is sent back. */
+/** Each vendor: its complete answer, its stream, and the turn that is sent back. */
 const VENDORS = {
   anthropic: {
     start: () => AnthropicServer.start(),

@@ -70,7 +70,7 @@ const thinking = THOUGHTS.flatMap((thought, index) => [
   { type: "content_block_stop", index },
 ]);
 
-/** What each vendor sends, whole and as a stream. */
+/** The answer of each vendor, complete and as a stream. */
 const VENDORS = {
   anthropic: {
     start: () => AnthropicServer.start(),

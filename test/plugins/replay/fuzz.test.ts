@@ -9,7 +9,7 @@ const shapes = Object.keys(SHAPES);
 const { first, runs } = fuzzRange(42);
 const LONGEST_MS = 8;
 
-/** Records a team and replays it where everything takes another time. */
+/** Records a team and replays it with other durations. */
 async function roundTrip(seed: number): Promise<void> {
   const shape = shapes[seed % shapes.length] ?? "";
   const folder = temporaryFolder();

@@ -80,10 +80,12 @@ describe("a recording", () => {
   });
 });
 
-/** What is whatever a model, a tool or a store gave, and what is compared or shown only. */
+/**
+ * Fields with any value of a model, a tool or a store, and fields that are compared or shown only.
+ */
 const UNCHECKED = /^\.(response|value|message|request)\.|^\.(value|result\.structured|purpose)$/;
 
-/** The value with one of its fields exchanged at a time, at any depth. */
+/** The value with one field replaced at a time, at any depth. */
 function* mutationsOf(value: unknown, path = ""): Generator<[string, unknown]> {
   if (typeof value !== "object" || value === null) return;
   for (const key of Object.keys(value)) {

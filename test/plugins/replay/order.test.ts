@@ -22,13 +22,16 @@ import { version1Team } from "./version-1-team.js";
 
 const worker = (role: string): Agent => new Agent({ role, goal: "Work" });
 
-/** A guardrail that lets everything pass, later. */
+/** A guardrail that accepts everything after a delay. */
 const passed = async (wait: Promise<void>): Promise<true> => {
   await wait;
   return true;
 };
 
-/** Runs that wait for real: `waits` says how long each time, which differs between the recording and its replay. */
+/**
+ * Runs with real waits. `waits` returns the duration of each, which differs between the recording
+ * and its replay.
+ */
 interface SetUp {
   readonly options: (waits: (name: string) => Promise<void>, folder: string) => EnsembleOptions;
 }

@@ -23,7 +23,10 @@ const image = (end: string): MediaPart => attachment.fromBase64(base64(`\x89PNG\
 const PDF = "%PDF-1.7 statute";
 const NOTES = `The key is ${SECRET}.`;
 
-/** Asks once for a scan, with a signed block of reasoning, then says how many parts it has seen. */
+/**
+ * Requests a scan once, with a signed block of reasoning, then returns the number of received
+ * parts.
+ */
 const live: ChatModel = {
   provider: "house",
   modelId: "m",

@@ -12,7 +12,7 @@ import type {
 import { AgentEnsembleError as OurError, Ensemble } from "agentensemble";
 import { recordTo, replayFrom, type ReplayOptions } from "agentensemble/replay";
 
-/** A model that must not be called: what stands in for the real one in a replay. */
+/** A model that must not be called: it replaces the real model in a replay. */
 export function deadModel(live: ChatModel): ChatModel & { readonly calls: number } {
   const { provider, modelId, capabilities } = live;
   const state = { calls: 0 };
@@ -25,14 +25,14 @@ export function deadModel(live: ChatModel): ChatModel & { readonly calls: number
   return { provider, modelId, capabilities, chat: () => Promise.resolve().then(refuse), ...stream, get calls() { return state.calls; } }; // prettier-ignore
 }
 
-/** How a run ended, and what it said on the way. */
+/** The end of a run, and its messages. */
 export interface Played {
   readonly output: EnsembleOutput;
   readonly error: AgentEnsembleError | undefined;
   readonly events: readonly EnsembleEvent[];
 }
 
-/** Runs an ensemble of its own to whatever end. */
+/** Runs a new ensemble until any end. */
 export async function play(
   options: EnsembleOptions,
   plugins: readonly Plugin[],
@@ -58,7 +58,10 @@ export async function play(
 const DURATION = /(duration|latency|Ms$|ExecutionTime$|executionTime|RetrievalTime|BuildTime$)/i;
 const LATER_INSTANT = /^(completedAt|occurredAt|requestedAt|resolvedAt)$/;
 
-/** A trace less what depends on how long things took, and on whether a model or a recording answered. Instants of beginnings stay where `starts` says so. */
+/**
+ * A trace without durations and without the source of answers (model or recording). With `starts`,
+ * the start times remain.
+ */
 export function withoutDurations(json: string): unknown {
   return JSON.parse(json, (key, value: unknown) => {
     if (DURATION.test(key) || LATER_INSTANT.test(key) || key === "stackTrace") return undefined;
@@ -68,14 +71,17 @@ export function withoutDurations(json: string): unknown {
   });
 }
 
-/** Metrics with the cost of the recorded calls in place of that of the replay, which made none. */
+/** Metrics with the cost of the recorded calls in place of the replay's cost, which is zero. */
 function withRecordedCost(value: unknown): unknown {
   if (typeof value !== "object" || value === null || !("recordedCost" in value)) return value;
   const { recordedCost, ...metrics } = value;
   return { ...metrics, costEstimate: recordedCost };
 }
 
-/** One recording and two replays of the same ensemble; `make` is called for each, since tools and guardrails may keep state. */
+/**
+ * One recording and two replays of the same ensemble. `make` is called for each, since tools and
+ * guardrails may have state.
+ */
 export async function recordAndReplayTwice(
   file: string,
   make: (isReplay: boolean) => EnsembleOptions,

@@ -13,7 +13,7 @@ async function ask(scope: TaskScope, content: string): Promise<string> {
   return (await scope.chat(request, { purpose: "task" })).message.content;
 }
 
-/** A task with everything that a tool may use; a replay runs it again. */
+/** A task with everything that a tool may use; a replay executes it again. */
 function scoped(description: string, work: (scope: TaskScope) => Promise<string>): Task {
   const handler = tool({
     name: "use-scope",
@@ -24,7 +24,10 @@ function scoped(description: string, work: (scope: TaskScope) => Promise<string>
   return new Task({ description, handler });
 }
 
-/** The team of `test/fixtures/recordings/version-1.jsonl`: its requests depend on no prompt text of the package. */
+/**
+ * The team of `test/fixtures/recordings/version-1.jsonl`: its requests do not depend on prompt
+ * texts of the package.
+ */
 export function version1Team(model: ChatModel): EnsembleOptions {
   const slow = scoped("Slow", async (scope) => {
     const number = await ask(scope, "Name a number");

@@ -25,7 +25,7 @@ const roleOf = (request: ChatRequest): string =>
 const worker = (role: string, more: object = {}): Agent =>
   new Agent({ role, goal: "Do it", ...more });
 
-/** What the same ensemble is made of each time; the model is exchanged for a dead one in a replay. */
+/** The parts of the same ensemble in each play. A replay uses a model that must not be called. */
 interface Team {
   readonly script: ConstructorParameters<typeof ScriptedModel>[0];
   readonly options: () => Omit<EnsembleOptions, "model">;

@@ -5,7 +5,7 @@ import { ModelCallError } from "../../../src/contracts/errors.js";
 import { ScriptedModel } from "../../../src/plugins/testing/index.js";
 import { fakeRun } from "../../support/fake-scope.js";
 
-/** A model call as hooks and policies see it. */
+/** A model call in the form for hooks and policies. */
 export function llmCall(o: Partial<LlmCall> = {}): LlmCall {
   return {
     run: fakeRun,
@@ -41,7 +41,7 @@ export function failed(
   });
 }
 
-/** A model that declares how often it is to be tried. */
+/** A model that declares its number of attempts. */
 export function withAttempts(model: ChatModel, maxAttempts: number): ChatModel {
   return {
     provider: model.provider,

@@ -13,7 +13,7 @@ interface Desk {
   ask(o?: Partial<ReviewRequest>): Promise<ReviewDecision>;
 }
 
-/** A console of two streams. `isTTY`: somebody types. */
+/** A console of two streams. `isTTY`: a user types. */
 function desk(typed?: string, isTTY = false): Desk {
   const input: Desk["input"] = new PassThrough();
   if (isTTY) input.isTTY = true;

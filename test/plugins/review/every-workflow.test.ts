@@ -20,7 +20,7 @@ function counting(text: string, name: string, done: string[]): Agent {
   });
 }
 
-/** A subject that counts how often it is done, and a task after it that notes what it was given. */
+/** A subject that counts its executions, and a following task that records its input. */
 function parts(review: { readonly after?: Review; readonly before?: Review }, row: Row) {
   const done: string[] = [];
   const subject = new Task({
@@ -139,7 +139,7 @@ for (const row of ROWS) {
           row,
         ).run(answer);
         expect(output.exitReason).to.equal(row.name === "HIERARCHICAL" ? "COMPLETED" : "ERROR");
-        if (row.name === "HIERARCHICAL") return; // the manager is told, and goes on
+        if (row.name === "HIERARCHICAL") return; // the manager receives the error, and continues
         expect(ReviewTimeoutError.find(error)?.message).to.equal(
           "Review gate timed out after 0.02s (onTimeout: FAIL)",
         );

@@ -13,10 +13,10 @@ import type { ScriptedToolCall } from "agentensemble/testing";
 import { Ensemble, Graph, Loop, MapReduceEnsemble, Phase, Task } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 
-/** What the person does at each question, by turn; the last one goes on for ever. */
+/** The decision of the reviewer at each question, in turn. The last one is repeated. */
 export type Answer = ReviewDecision | ((request: ReviewRequest) => unknown);
 
-/** A handler that answers as it is told, and what it was asked. */
+/** A handler with configured answers, and the received questions. */
 export function person(...answers: readonly Answer[]): {
   readonly handler: ReviewHandler;
   readonly asked: readonly ReviewRequest[];
@@ -25,18 +25,18 @@ export function person(...answers: readonly Answer[]): {
   const handler = ((request: ReviewRequest): unknown => {
     const answer = answers[Math.min(asked.push(request), answers.length) - 1];
     return typeof answer === "function" ? answer(request) : answer;
-  }) as ReviewHandler; // wrong answers are what some tests are about
+  }) as ReviewHandler; // some tests use wrong answers
   return { handler, asked };
 }
 
 type Runnable = Pick<Ensemble, "run" | "dispose">;
 
-/** A way to do a task and, where it lets that happen, others after it. */
+/** A way to execute a task and, if possible, later tasks. */
 export interface Row {
   readonly name: string;
-  /** `subject` is done, then what follows is counted by `others`. */
+  /** Executes `subject`; `others` counts the later tasks. */
   readonly make: (subject: AnyTask, others: AnyTask, options: EnsembleOptions) => Runnable;
-  /** How often `subject` is done where nothing stops it. Default 1. */
+  /** The number of executions of `subject` without an early end. Default 1. */
   readonly visits?: number;
 }
 
@@ -57,7 +57,7 @@ function underManager(subject: AnyTask, others: AnyTask, options: EnsembleOption
   });
 }
 
-/** An agent that hands its task on; the subject is what its colleague does. */
+/** An agent that delegates its task; its colleague executes the subject. */
 function byDelegate(subject: AnyTask, others: AnyTask, options: EnsembleOptions): Ensemble {
   const first = new Task({
     description: "Delegates",
@@ -94,7 +94,7 @@ const graphOf = (subject: AnyTask, others: AnyTask): Graph =>
     ],
   });
 
-/** Every way to have a task done, with something to come after it. */
+/** Every way to execute a task, with a following task. */
 export const ROWS: readonly Row[] = [
   {
     name: "SEQUENTIAL",
@@ -159,14 +159,14 @@ export const ROWS: readonly Row[] = [
   },
 ];
 
-/** What came of a run. */
+/** The result of a run. */
 export interface RowResult {
   readonly output: EnsembleOutput;
   readonly events: readonly EnsembleEvent[];
   readonly error: AgentEnsembleError | undefined;
 }
 
-/** Runs a row, and gives what came of it. */
+/** Runs a row, and returns the result. */
 export async function runRow(
   row: Row,
   subject: AnyTask,

@@ -42,7 +42,7 @@ describe("ReviewHandler.autoApproveWithDelay", () => {
       tasks: [task("a", { review: Review.of({ timeoutMs: 5 }) })],
       reviewHandler: ReviewHandler.autoApproveWithDelay(60_000),
     });
-    expect((await slow.run()).exitReason).to.equal("TIMEOUT"); // a timer left would keep mocha from ending
+    expect((await slow.run()).exitReason).to.equal("TIMEOUT"); // an open timer would prevent mocha's end
   });
 
   it("refuses an early exit with other options than timedOut", () => {

@@ -34,7 +34,7 @@ const said = (name: string, o: Partial<PlainTaskOptions<string>> = {}): Task =>
 const after = (name: string, ms: number, context: readonly AnyTask[] = []): Task =>
   new Task({ name, description: name, context, handler: () => pause(ms).then(() => name) });
 
-/** Runs it under AFTER_LAST_TASK; gives what the person was shown. */
+/** Runs it under AFTER_LAST_TASK; returns the reviewed outputs. */
 async function shown(
   make: (options: EnsembleOptions) => Runnable,
   ...answers: readonly Decision[]

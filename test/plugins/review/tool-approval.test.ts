@@ -38,7 +38,10 @@ function writer(o: Partial<ToolBase<File>> = {}): {
   return { tool: made, written };
 }
 
-/** An agent calls the tool once; gives what the model was told, and what the person was asked. */
+/**
+ * An agent calls the tool once. Returns the messages to the model, and the questions to the
+ * reviewer.
+ */
 async function call(
   used: AnyTool,
   args: unknown,

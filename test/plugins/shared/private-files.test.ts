@@ -29,7 +29,10 @@ const lesson = {
   runCount: 1,
 };
 
-/** Everything that writes files which may hold prompts: the names of its files in `folder`, and how it writes. */
+/**
+ * All writers of files that may contain prompts: the names of the files in `folder`, and the write
+ * function.
+ */
 const WRITERS: Readonly<
   Record<string, { readonly files: readonly string[]; write(folder: string): Promise<unknown> }>
 > = {

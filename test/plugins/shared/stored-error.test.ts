@@ -11,7 +11,7 @@ import {
 } from "../../../src/index.js";
 import { restoreError, storeError } from "../../../src/plugins/shared/stored-error.js";
 
-/** The error as a later process has it. */
+/** The error as a later process reads it. */
 function restored(error: unknown): Error {
   const data: unknown = JSON.parse(JSON.stringify(storeError(error)));
   return restoreError(data as ReturnType<typeof storeError>); // its own JSON

@@ -25,12 +25,12 @@ import { setEnvironment } from "../../support/environment.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 import { RecordedSpans } from "../observability/otel/span-tree.js";
 
-/** Neither has the shape of a key: who does not know them lets them pass. */
+/** Neither has the form of a key: only a redactor with their values can remove them. */
 const CONFIGURED = "aster zinnia configured";
 const ENVIRONMENT = "marigold-in-the-environment";
 const BOTH = `${CONFIGURED} and ${ENVIRONMENT}`;
 
-/** A model that knows its key, as those of vendors do. */
+/** A model that has its key, like those of vendors. */
 function keyed(...script: readonly ScriptStep[]): ScriptedModel {
   return Object.assign(new ScriptedModel(script), {
     redact: (text: string) => text.replaceAll(CONFIGURED, "[redacted]"),

@@ -11,7 +11,10 @@ interface CollectedTest {
   readonly run: () => Promise<unknown>;
 }
 
-/** Registers the suite with a `describe` and `it` of ours, so that its tests can be run against models that must fail. */
+/**
+ * Registers the suite with a custom `describe` and `it`: its tests can be run against models that
+ * must fail.
+ */
 function collectTests(options: ChatModelContractOptions): readonly CollectedTest[] {
   const tests: CollectedTest[] = [];
   const { describe: mochaDescribe, it: mochaIt } = globalThis;
@@ -39,7 +42,7 @@ async function passing(tests: readonly CollectedTest[]): Promise<readonly string
   return passed;
 }
 
-/** Answers the same to everything, whatever the service would do. */
+/** Returns the same answer to every request. */
 const stubborn: ChatModel = {
   provider: "stubborn",
   modelId: "stubborn",

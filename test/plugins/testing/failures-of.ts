@@ -20,7 +20,10 @@ export function testsOf(register: () => void): readonly Collected[] {
   return tests;
 }
 
-/** The titles of the tests that fail when `register` registers them. `only`: of one of them alone, which must be there. */
+/**
+ * The titles of the tests that fail when `register` registers them. `only` selects one existing
+ * test.
+ */
 export async function failuresOf(register: () => void, only?: string): Promise<readonly string[]> {
   const chosen = testsOf(register).filter(({ title }) => only === undefined || title === only);
   if (chosen.length === 0) throw new Error(`There is no test '${only ?? ""}'`);

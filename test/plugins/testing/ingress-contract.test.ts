@@ -36,7 +36,7 @@ type Handle = (message: IngressMessage, port: IngressPort) => Promise<IngressAns
 
 const work = ({ text }: IngressMessage): IngressWork => ({ task: "pack", inputs: { text } });
 
-/** As an ingress should handle a message. */
+/** The correct handling of a message. */
 const sound: Handle = async (message, port) => {
   try {
     const { status } = await port.submit(message.id, work(message));

@@ -6,7 +6,7 @@ import { failuresOf } from "./failures-of.js";
 
 type Break = (sound: Journal) => Partial<Journal>;
 
-/** A journal of which some methods are broken. The others are those of the sound one. */
+/** A journal with some broken methods. The others are those of a correct journal. */
 function broken(sound: Journal, breaks: Break): Journal {
   const methods = breaks(sound) as Readonly<Record<string | symbol, unknown>>;
   return new Proxy(sound, {
@@ -56,7 +56,7 @@ const writing =
   (change: (entry: JournalEntry) => JournalEntry): Break =>
   (sound) => ({ append: (claim, entry) => sound.append(claim, change(entry)) });
 
-const later = (entry: JournalEntry): JournalEntry => JSON.parse(JSON.stringify(entry)) as never; // what a caller has done to it meanwhile
+const later = (entry: JournalEntry): JournalEntry => JSON.parse(JSON.stringify(entry)) as never; // later changes of the caller
 
 /** Breaches, each with a test that must find it. */
 const BREACHES: Readonly<Record<string, readonly [string, Break]>> = {

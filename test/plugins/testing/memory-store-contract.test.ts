@@ -17,7 +17,7 @@ function failuresFor(
 
 type Methods = { -readonly [K in keyof SharedMemoryStore]?: SharedMemoryStore[K] };
 
-/** A sound store with some of its methods broken. */
+/** A correct store with some broken methods. */
 function broken(breaking: (sound: SharedMemoryStore) => Methods): () => SharedMemoryStore {
   return () => {
     const sound = Stores.inMemory();
@@ -168,7 +168,7 @@ function checked(scope: string): void {
     throw new ValidationError("scope must not be null or blank");
 }
 
-/** Counts read, changed and written back with a pause in between. */
+/** Reads, changes and writes counts with a pause in between. */
 function losing(): SharedMemoryStore {
   let count = 0;
   return broken((s) => ({

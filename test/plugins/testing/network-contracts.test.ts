@@ -206,7 +206,7 @@ const TRANSPORT_FAULTS: Readonly<Record<string, Broken<Transport>>> = {
   }),
 };
 
-/** For a suite, its faults, and how it is registered with one of them. */
+/** A suite, its faults, and its registration with one of them. */
 function planted<T>(
   suite: string,
   faults: Readonly<Record<string, Broken<T>>>,

@@ -5,7 +5,7 @@ import { requestQueueContract } from "agentensemble/testing";
 import { expect } from "chai";
 import { failuresOf, testsOf } from "./failures-of.js";
 
-/** A sound queue whose methods can be replaced. */
+/** A correct queue whose methods can be replaced. */
 function queueWith(
   broken: (sound: RequestQueue) => Partial<RequestQueue>,
   agingMs = 60_000,
@@ -49,7 +49,7 @@ const accepting =
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** By the check that must find it, a fault of a queue. */
+/** The faults of a queue, by the check that must find each. */
 const FAULTS: Readonly<Record<string, Broken>> = {
   "delivers a complete request once, with unknown fields": accepting(
     ({ vendorField: _, ...request }) => request, // without an unknown field

@@ -5,7 +5,7 @@ import { reviewStoreContract } from "agentensemble/testing";
 import { expect } from "chai";
 import { failuresOf } from "./failures-of.js";
 
-/** A store that counts as watched only while somebody listens, as one that serves several processes does. */
+/** A store that counts as watched only with a listener, like a store for several processes. */
 function listened(broken: Partial<ReviewStore> = {}): ReviewStore {
   const inbox = reviewInbox();
   let listeners = 0;
@@ -29,7 +29,7 @@ function listened(broken: Partial<ReviewStore> = {}): ReviewStore {
 
 reviewStoreContract("in memory", { create: () => ({ store: listened() }) });
 
-/** Reviews that other objects over the same place see too; the place is a map. */
+/** Reviews that other objects of the same place also contain; the place is a map. */
 function outliving(): { readonly store: ReviewStore; readonly reopen: () => ReviewStore } {
   const kept = new Map<string, StoredReview>();
   const open = (): ReviewStore => {

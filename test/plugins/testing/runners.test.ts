@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../support/temporary-folder.js";
 const url = (specifier: string): string => JSON.stringify(import.meta.resolve(specifier));
 const SOURCES = "../../../src/plugins";
 
-/** Registers every suite, and gives the number of its own for each. */
+/** Registers every suite, and returns the number of tests of each. */
 const SUITES = `import { MemoryStore, Task, ToolResult, tool } from ${url("agentensemble")};
 import * as suites from ${url("agentensemble/testing")};
 import { sequentialWorkflow } from ${url(`${SOURCES}/workflows/sequential/sequential-workflow.js`)};
@@ -29,7 +29,7 @@ suites.traceExporterContract("nowhere", { create: () => ({ exporter: () => undef
 suites.chatModelContract("none", { create: async () => { throw new Error("no such model"); } });
 `;
 
-/** Collects tests as the least runner would, and runs those whose suite is expected to pass. */
+/** Collects tests like a minimal runner, and runs those of suites that must pass. */
 const LEAST_RUNNER = `const tests = [];
 const path = [];
 globalThis.describe = (title, body) => { path.push(title); body(); path.pop(); };

@@ -181,7 +181,7 @@ describe("toolContract", () => {
         : new Promise((_resolve, reject) =>
             signal.addEventListener("abort", () => reject(signal.reason as Error)),
           );
-    expect(await broken(waiting)).to.deep.equal([]); // it ends when it is told to
+    expect(await broken(waiting)).to.deep.equal([]); // ends on request
     const refusing = (text: string): string => {
       if (text.length < 3) return text;
       throw new ValidationError("too long");
@@ -201,7 +201,7 @@ describe("toolContract", () => {
         ? new Promise((_, fail) =>
             signal.addEventListener("abort", () => fail(signal.reason), { once: true }),
           )
-        : input; // never hears of one that came before
+        : input; // ignores an earlier abort
     expect(await broken(onlyLater, { slow: "slow" })).to.deep.equal([ENDS_BEFORE]);
   });
 

@@ -4,7 +4,10 @@ import { MemoryStore, memoryTool } from "agentensemble/memory";
 import * as tools from "agentensemble/tools";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-/** Where a tool has no `timeoutMs`, its work is bounded by the size of its input, or it keeps a time of its own. */
+/**
+ * Without `timeoutMs`, the size of the input limits the work of a tool, or the tool has a separate
+ * limit.
+ */
 const LIMITED_WITHIN = [
   "calculator",
   "datetime",

@@ -7,9 +7,9 @@ import { ToolResult } from "../../../src/contracts/tool-result.js";
 import { fakeScope } from "../../support/fake-scope.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
 
-/** A temporary folder with an inside, which tools may see, and an outside, which they must not. */
+/** A temporary folder with an inside, which tools may read, and an outside, which they must not. */
 export interface Sandbox {
-  /** Holds both. */
+  /** Contains both. */
   readonly top: string;
   readonly inside: string;
   readonly outside: string;
@@ -23,7 +23,7 @@ export function newSandbox(): Sandbox {
   return { top, inside, outside };
 }
 
-/** Writes files with the folders on the way to them. */
+/** Writes files and their missing folders. */
 export function putFiles(root: string, files: Readonly<Record<string, string | Uint8Array>>): void {
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(root, path)), { recursive: true });
@@ -34,11 +34,11 @@ export function putFiles(root: string, files: Readonly<Record<string, string | U
 export interface Call {
   readonly result: ToolResult;
   readonly events: readonly NewEvent[];
-  /** What the model gets. */
+  /** The result for the model. */
   readonly text: string;
 }
 
-/** Calls a tool as the gateway would. */
+/** Calls a tool like the gateway. */
 export async function call<I>(
   tool: Tool<I>,
   input: I,

@@ -42,12 +42,15 @@ export async function agUiEvents(
   return events;
 }
 
-/** What a page gets: JSON. */
+/** The JSON that a page receives. */
 function overTheWire(parts: readonly UIChunk[]): readonly UIChunk[] {
   return parts.map((part) => JSON.parse(JSON.stringify(part)) as UIChunk);
 }
 
-/** The SDK accepts each part and the whole, and the end is there once. Returns the message that a page shows. */
+/**
+ * The SDK accepts each part and the whole, and there is one end. Returns the message that a page
+ * shows.
+ */
 export async function checkUiParts(parts: readonly UIChunk[]): Promise<UIMessage> {
   const sent = overTheWire(parts);
   const schema = uiMessageChunkSchema();
@@ -62,7 +65,7 @@ export async function checkUiParts(parts: readonly UIChunk[]): Promise<UIMessage
   return messageOf(sent);
 }
 
-/** The message that the SDK's reader makes of parts. */
+/** The message that the SDK's reader creates from parts. */
 export async function messageOf(parts: readonly UIChunk[], before?: UIMessage): Promise<UIMessage> {
   const errors: unknown[] = [];
   const messages = await collect(
@@ -80,7 +83,7 @@ export async function messageOf(parts: readonly UIChunk[], before?: UIMessage): 
   return last;
 }
 
-/** AG-UI accepts each event, and what is begun ends before the run does. */
+/** AG-UI accepts each event, and all started parts end before the run. */
 export function checkAgUiEvents(events: readonly UIChunk[]): void {
   const sent = overTheWire(events);
   for (const event of sent) {
@@ -110,7 +113,7 @@ export const typesOf = (parts: readonly UIChunk[]): readonly string[] =>
 export const ofType = (parts: readonly UIChunk[], type: string): readonly UIChunk[] =>
   parts.filter((part) => part.type === type);
 
-/** The parts that are no data. */
+/** The parts except data. */
 export const withoutData = (parts: readonly UIChunk[]): readonly UIChunk[] =>
   parts.filter(({ type }) => !type.startsWith("data-"));
 
@@ -122,7 +125,7 @@ export function textsOf(parts: readonly UIChunk[]): readonly string[] {
   return [...texts.values()];
 }
 
-/** A run whose events are given. */
+/** A run with the given events. */
 export function handleOf(
   events: AsyncIterable<EnsembleEvent>,
   output: RunHandle["output"],

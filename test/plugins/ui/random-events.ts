@@ -1,7 +1,7 @@
 import type { EnsembleEvent, Ev, EventType, TaskOutput } from "agentensemble";
 import fc from "fast-check";
 
-/** What must never reach a page. */
+/** Texts that must never reach a page. */
 export const SECRET = "PLANTED-SECRET";
 
 /** The task with the answer, and those of other agents. */
@@ -22,7 +22,7 @@ const count = (g: Draw): number => g(fc.integer, { min: 0, max: 1_000 });
 const text = (g: Draw): string =>
   g(() => fc.oneof(fc.constantFrom("", "a", '{"x":1}', "é\u2028\n"), fc.string({ maxLength: 6 })));
 
-/** The text of a task: what the task with the answer says may be seen. */
+/** The text of a task: the text of the answer's task may be shown. */
 const said = (g: Draw, taskId: string): string =>
   taskId === OWN ? text(g) : `${SECRET} ${text(g)}`;
 
@@ -318,14 +318,14 @@ const MAKERS: Makers = {
 
 export const EVENT_TYPES = Object.keys(MAKERS) as readonly EventType[];
 
-/** A model call of the answer, with what the model thought. */
+/** A model call of the answer, with reasoning. */
 const thought = (g: Draw): readonly Partial<EnsembleEvent>[] => [
   { type: "usage_recorded", ...MAKERS.usage_recorded(g), taskId: OWN, purpose: "task" },
   { type: "reasoning_received", taskId: OWN, agentRole: "Clerk", iteration: 0, reasoning: text(g) },
   { type: "usage_recorded", ...MAKERS.usage_recorded(g), taskId: OWN },
 ];
 
-/** What a model thought in a call that is no part of the answer. */
+/** Reasoning of a call that is not part of the answer. */
 const reflected = (g: Draw): readonly Partial<EnsembleEvent>[] => [
   { type: "usage_recorded", ...MAKERS.usage_recorded(g), taskId: OWN },
   { type: "reasoning_received", taskId: OWN, agentRole: "Clerk", iteration: 0, reasoning: SECRET },
@@ -343,7 +343,10 @@ const privateQuestion = (g: Draw): readonly Partial<EnsembleEvent>[] => {
 
 const UNITS = [thought, reflected, privateQuestion];
 
-/** Events of all types in any order, of a run that has begun. The texts of all fields that no page may see are planted. */
+/**
+ * Events of all types in any order, of a started run. All fields that no page may receive have
+ * planted texts.
+ */
 export const eventSequences: fc.Arbitrary<readonly EnsembleEvent[]> = fc.gen().map((g) => {
   const length = g(fc.integer, { min: 0, max: 60 });
   const begin: readonly Partial<EnsembleEvent>[] = [

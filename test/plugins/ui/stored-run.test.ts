@@ -34,7 +34,10 @@ const fromLog = (
 ): Promise<readonly UIChunk[]> =>
   collect(storedChunks(store, "run-1", pageStream("run-1", { ...ids, ...o })));
 
-/** Deltas of a part come in pieces of any size, and states in between are left out while a reader is slow. */
+/**
+ * Deltas of a part arrive in pieces of any size. States in between are omitted while a reader is
+ * slow.
+ */
 function asReadSlowly(parts: readonly UIChunk[]): readonly UIChunk[] {
   const joined: UIChunk[] = [];
   for (const part of parts) {

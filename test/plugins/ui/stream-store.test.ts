@@ -72,7 +72,7 @@ describe("StreamStore.inMemory()", () => {
     await store.append("s", 1, [part(1), part(2), part(3)]);
     expect(await reading).to.have.property("code", "AE_STREAM_LOST");
     expect(await readAll(store, "s")).to.equal(undefined);
-    await store.append("s", 4, [part(4)]); // the run goes on without it
+    await store.append("s", 4, [part(4)]); // the run continues without the stream
     await store.end("s");
     expect(await readAll(store, "s")).to.equal(undefined);
   });

@@ -36,7 +36,10 @@ const thought = (index: number, text: string): ChatChunk => ({ type: "reasoning"
 const text = (piece: string): ChatChunk => ({ type: "text", text: piece });
 const options = (model: ChatModel): EnsembleOptions => ({ model, tasks: [Task.of("Count")] });
 
-/** The parts of texts and reasoning, in short. Deltas in a row are one: how many are joined depends on the reader. */
+/**
+ * The parts of texts and reasoning, in short form. Consecutive deltas are one: the number of joined
+ * deltas depends on the reader.
+ */
 function spoken(parts: readonly UIChunk[]): readonly string[] {
   const lines: string[] = [];
   let previous = "";

@@ -28,7 +28,7 @@ import { SHAPES } from "./shapes.js";
 
 type Runnable = Pick<Ensemble, "run" | "dispose">;
 
-/** A way to have one task done, whatever else it takes. */
+/** A way to execute one task, with any other tasks. */
 interface Row {
   readonly name: string;
   readonly make: (task: AnyTask, options: EnsembleOptions) => Runnable;

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { untilAborted } from "../../support/kernel-fixtures.js";
 import { pause } from "../../support/time.js";
 
-/** One task of a random graph: which earlier tasks it needs, how many turns of the loop it takes, and how it ends. */
+/** One task of a random graph: its dependencies, its turns of the event loop, and its end. */
 interface Spec {
   readonly needs: readonly number[];
   readonly turns: number;
@@ -44,7 +44,7 @@ const schedules: fc.Arbitrary<Schedule> = fc
     });
   });
 
-/** What really happened. */
+/** The actual execution. */
 interface Happened {
   readonly output: EnsembleOutput;
   readonly error: AgentEnsembleError | undefined;
@@ -53,7 +53,10 @@ interface Happened {
   readonly mistakes: readonly string[];
 }
 
-/** The value of a task is made of its own number and of what it needs: any wrong order, loss or mix-up shows in it. */
+/**
+ * The value of a task contains its number and the values of its dependencies. Any wrong order, loss
+ * or mix-up changes it.
+ */
 const valueOf = (index: number, inputs: readonly string[]): string =>
   `${index}(${inputs.join(",")})`;
 
@@ -120,7 +123,10 @@ async function execute(
   return { output, error: output.error, started, done, mistakes };
 }
 
-/** What a sequential run of the same graph gives, without an end from outside: values of what succeeds. */
+/**
+ * The result of a sequential run of the same graph without an external end: values of successful
+ * tasks.
+ */
 function expectedValues(specs: readonly Spec[]): ReadonlyMap<number, string> {
   const values = new Map<number, string>();
   specs.forEach(({ needs, end }, index) => {

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { echo, runToEnd, untilAborted } from "../../support/kernel-fixtures.js";
 import { rejection } from "../../support/rejection.js";
 
-/** The workflow PARTS, which does what a test wants with the ids of the tasks. */
+/** The workflow PARTS, which executes a test's function with the ids of the tasks. */
 function parts(execute: (run: Run, ids: readonly string[]) => Promise<unknown>): Plugin {
   const workflow = {
     name: "PARTS",

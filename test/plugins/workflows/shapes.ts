@@ -1,7 +1,7 @@
 import type { AnyTask, EnsembleOptions } from "agentensemble";
 import { Graph, Loop, Phase } from "agentensemble";
 
-/** A way to run some tasks one after the other. A new workflow is one row more. */
+/** A way to run some tasks one after the other. A new workflow adds one row. */
 export interface Shape {
   readonly name: string;
   readonly options: (tasks: readonly AnyTask[]) => EnsembleOptions;
@@ -24,7 +24,7 @@ function chain(tasks: readonly AnyTask[]): Graph {
   return new Graph<string>({ name: "graph", states, start: "s0", edges });
 }
 
-/** Every workflow that does tasks as they are given; what holds for tasks holds in all of them. */
+/** Every workflow that executes given tasks; rules of tasks apply in all of them. */
 export const SHAPES: readonly Shape[] = [
   { name: "SEQUENTIAL", options: (tasks) => ({ tasks, workflow: "SEQUENTIAL" }) },
   { name: "PARALLEL", options: (tasks) => ({ tasks, workflow: "PARALLEL", maxConcurrency: 1 }) },

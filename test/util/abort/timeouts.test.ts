@@ -14,7 +14,7 @@ const REASON = new Error("the reason");
 const NEVER = new Promise<never>(() => undefined);
 const LONG = 60_000;
 
-/** The two things that end a wait, each with how to end it. */
+/** The two causes of the end of a wait, each with its trigger. */
 const ENDERS: Readonly<Record<string, () => { readonly ender: Ender; end(): void }>> = {
   "a signal": () => {
     const controller = new AbortController();

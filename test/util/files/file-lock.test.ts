@@ -67,7 +67,7 @@ describe("FileLock", () => {
   it("is renewed, which shows that its holder is alive", () =>
     inFolder(async (path) => {
       const lock = await FileLock.acquire(path, QUICK);
-      await writeFile(path, JSON.stringify({ pid: 1, host: "elsewhere" })); // as a process elsewhere would see it
+      await writeFile(path, JSON.stringify({ pid: 1, host: "elsewhere" })); // in the view of an external process
       expect((await rejectionOf(FileInUseError, FileLock.acquire(path, QUICK))).message).to.contain(
         "elsewhere",
       );

@@ -49,7 +49,8 @@ describe("lineOf", () => {
           } catch {
             valid = false;
           }
-          // A valid document has no mistake, so the answer is its first line; a broken one is wrong behind the line break in front.
+          // A valid document has no mistake: the result is its first line. An invalid document is
+          // wrong after the leading line break.
           expect(lineOf(text)).to.equal(valid ? 1 : 2);
         },
       ),

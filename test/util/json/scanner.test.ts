@@ -69,7 +69,7 @@ describe("scanJson", () => {
         const text = `[${parts.join("")}`;
         const result = scanJson(text, 0, 500);
         if (result.kind !== "value") return;
-        // A bad escape is the one thing that the scan leaves to the parser.
+        // The parser, not the scan, detects a bad escape.
         if (!text.includes("\\"))
           expect(() => void JSON.parse(text.slice(0, result.end))).to.not.throw();
       }),

@@ -105,7 +105,7 @@ describe("createRedactor", () => {
       .to.include("[Too deep]")
       .and.not.include(KEY);
     let wide: unknown = KEY;
-    for (let i = 0; i < 60; i++) wide = [wide, wide]; // 2^60 values where followed without a bound
+    for (let i = 0; i < 60; i++) wide = [wide, wide]; // 2^60 values without a limit
     expect(JSON.stringify(redactor.redactValue(wide))).to.include("[Too large");
     expect(JSON.stringify(redactor.redactValue(new Array(1e9)))).to.include("more]");
     const thrower = Object.defineProperty({}, "bad", {

@@ -12,7 +12,7 @@ async function check(jsonSchema: JsonSchema, value: unknown): Promise<Checked | 
 const toolWith = (input: JsonSchema) =>
   tool({ name: "keep", description: "Keeps", input, execute: () => "" });
 
-/** Takes a native engine longer than the age of the universe. */
+/** Takes a native engine exponential time. */
 const HOSTILE = "a".repeat(100);
 const EXPONENTIAL = "^(a+)+$";
 

@@ -55,7 +55,7 @@ function toolMessages(
   );
 }
 
-/** A tool that says when it starts and ends, and takes a few turns of the event loop. */
+/** A tool that records its start and end, and takes a few turns of the event loop. */
 function slow(name: string, log: string[], sequential = false): AnyTool {
   const execute = async (): Promise<string> => {
     log.push(`${name}+`);

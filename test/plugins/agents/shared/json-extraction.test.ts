@@ -5,7 +5,7 @@ import { jsonCandidates } from "../../../../src/plugins/agents/shared/json-extra
 const isObject = (value: unknown): boolean =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The first candidate that passes, as a schema would take it. */
+/** The first candidate that a schema would accept. */
 async function first(
   text: string,
   accepts: (value: unknown) => boolean = (value) => typeof value === "object" && value !== null,

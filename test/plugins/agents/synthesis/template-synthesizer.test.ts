@@ -11,7 +11,7 @@ const synthesizer: AgentSynthesizer = templateSynthesizer();
 
 function synthesize(task: Task, ...contributions: readonly object[]): Agent {
   const scope = fakeScope({ contributions: templates(...contributions) });
-  const run = { ...scope, id: "run-1" } as unknown as Run; // of a run the synthesizer reads `all` only
+  const run = { ...scope, id: "run-1" } as unknown as Run; // the synthesizer reads only `all` of a run
   return synthesizer.synthesize(task, { model: scope.model, run }) as Agent;
 }
 

@@ -49,7 +49,7 @@ const asked = (runnable: Runnable, isTemporary = false): RequestedRun => ({
   isTemporary,
 });
 
-/** How a piece of work was refused. */
+/** The code of a refused operation. */
 async function refusalOf(work: () => unknown): Promise<HttpRefusal> {
   try {
     await work();

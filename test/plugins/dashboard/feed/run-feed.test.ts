@@ -7,7 +7,7 @@ import { ScriptedModel } from "agentensemble/testing";
 import { until } from "../../../support/time.js";
 import { RunFeed } from "../../../../src/plugins/dashboard/feed/run-feed.js";
 
-/** A plugin that shows the runs of its kernels to a feed. */
+/** A plugin that reports the runs of its kernels to a feed. */
 function feeding(feed: RunFeed): Plugin {
   return {
     name: "feeding",
@@ -92,7 +92,7 @@ describe("feed of runs", () => {
       return process.memoryUsage().heapUsed;
     };
     const before = await heapAfter(1_000); // V8 has compiled the code
-    expect((await heapAfter(1_000)) - before).to.be.below(1_000 * 500); // a kept run has 10 kB and more
+    expect((await heapAfter(1_000)) - before).to.be.below(1_000 * 500); // a stored run has 10 kB and more
   });
 
   it("changes no run when a listener throws, warns once and calls the other listeners", async () => {

@@ -29,7 +29,7 @@ function logWith(events: readonly EnsembleEvent[], log = newLog()): RunLog {
 /** An event of the run, as the kernel emits it. */
 function event(type: string, fields: object = {}, n = 0): EnsembleEvent {
   const { n: _n, ...rest } = entry(n, type, { v: 1, seq: n, runId: "run-1", ...fields });
-  return rest as unknown as EnsembleEvent; // with the fields that the test is about
+  return rest as unknown as EnsembleEvent; // with the tested fields
 }
 
 function parsed(log: RunLog, form: "slim" | "full", from = 0): readonly never[] {
@@ -187,7 +187,7 @@ describe("the log of a run", () => {
   });
 
   describe("with a streamed answer", () => {
-    /** What a reader sees who reads after every piece. */
+    /** The text that a reader receives who reads after every piece. */
     function readAll(log: RunLog, pieces: readonly string[]): string {
       let place: Parameters<RunLog["answerAfter"]>[1];
       let seen = "";

@@ -11,7 +11,7 @@ import { entry } from "../logs.js";
 
 const redactor = createRedactor({ environment: { NEST_PASSWORD: "wren-4711-egg" } });
 
-/** A store that notes what it is given, and fails while `fails` is true. */
+/** A store that records its calls, and fails while `fails` is true. */
 class NotingStore {
   readonly inner = Stores.inMemory();
   readonly batches: number[] = [];
@@ -45,7 +45,7 @@ class NotingStore {
   }
 }
 
-/** A feed with a writer, and what runs tell. */
+/** A feed with a writer, and the warnings of runs. */
 function written(
   o: {
     readonly maxWaiting?: number;
@@ -65,7 +65,7 @@ function written(
   const writer = new StoreWriter({ feed, store, clock, delayMs: 1, retryMs: 1, ...o });
   const tell = (type: string, fields: object = {}, runId = "r"): void => {
     const { n: _n, ...line } = entry(0, type, { runId, v: 1, seq: 0, ...fields });
-    const event = line as unknown as EnsembleEvent; // with the fields that the test is about
+    const event = line as unknown as EnsembleEvent; // with the tested fields
     for (const { sink } of hub.of(event.type)) sink(event, redactor);
   };
   const pass = (ms: number): void => void (now += ms);

@@ -14,7 +14,7 @@ const USERS = [
 const HEADERS = { authorization: "Bearer token of anna", "content-type": "application/json" };
 const RUN = "/api/runs/w1%2Fr1";
 
-/** What a page got. */
+/** The answer for a page. */
 interface Got {
   readonly status: number;
   readonly body: ErrorBody & Partial<RunActionsBody>;
@@ -52,7 +52,7 @@ describe("a request that a board forwards to a process", () => {
     return { status, body: JSON.parse(text) as Got["body"] }; // the route's, or an error
   }
 
-  /** Answers the next request with these fields, and returns what was asked. */
+  /** Answers the next request with these fields, and returns the request. */
   async function answer(client: SocketClient, fields: object): Promise<Frame> {
     const request = await client.frame("request");
     client.frames.splice(client.frames.indexOf(request), 1);
@@ -130,7 +130,7 @@ describe("a request that a board forwards to a process", () => {
     const open = Array.from({ length: 101 }, () => got(url, `${RUN}/cancel`, {}));
     const first = await Promise.race(open);
     expect([first.status, first.body.error]).to.deep.equal([503, "PROCESS_BUSY"]);
-    await boards.end(); // the process goes, and with it the others
+    await boards.end(); // the process disconnects, and its requests end
     const rest = await Promise.allSettled(open);
     expect(rest).to.have.lengthOf(101);
   });

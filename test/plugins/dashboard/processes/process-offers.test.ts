@@ -44,7 +44,7 @@ const as = (name: string): Readonly<Record<string, string>> => ({
   "content-type": "application/json",
 });
 
-/** Repeats a request until its answer fits. */
+/** Repeats a request until its answer matches. */
 async function until<T>(read: () => Promise<T>, fits: (value: T) => boolean): Promise<T> {
   for (;;) {
     const value = await read();

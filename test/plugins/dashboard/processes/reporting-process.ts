@@ -2,8 +2,9 @@ import { writeSync } from "node:fs";
 import { Ensemble, Kernel, Review, Task } from "../../../../src/index.js";
 import { createDashboard } from "../../../../src/plugins/dashboard/dashboard.js";
 
-// A program that reports to the board at the address of its first argument, under the name of the second. It writes how its runs end, and ends with them. Its
-// run `job` waits for an answer, its run `long` until it is cancelled.
+// A program that reports to the board at the URL of its first argument, under the name of the
+// second. It prints the ends of its runs, and ends with them. Its run `job` waits for an answer,
+// its run `long` until it is cancelled.
 
 const [url = "", name = ""] = process.argv.slice(2);
 const reportTo = { url, token: "token of the worker", process: name };

@@ -254,7 +254,7 @@ describe("a dashboard that receives reports of other processes", () => {
       expect((await ask(url, path, { headers: asUser("the worker") })).status).to.equal(403);
   });
 
-  /** A connection of a process that sends what it likes. */
+  /** A connection of a process that sends any messages. */
   function strange(url: string, token = "token of the worker"): SocketClient {
     const headers = { authorization: `Bearer ${token}` };
     const client = new SocketClient(`${url}ws?role=reporter&to=`, ["agentensemble.v1"], {

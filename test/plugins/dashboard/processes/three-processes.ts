@@ -20,8 +20,8 @@ async function until(test: () => Promise<boolean>): Promise<void> {
 }
 
 /**
- * A board with three processes. One is killed, one is cut off for a while, with its connection
- * open. Answers and a cancellation reach the process that they are for.
+ * A board with three processes. One is killed, one is disconnected for a while with an open
+ * connection. Answers and a cancellation reach the correct process.
  */
 export async function threeProcesses(
   boards: Boards,
@@ -84,7 +84,7 @@ export async function threeProcesses(
 
   line.mend();
   await until(async () => (await states())["cut/job"] === "waiting");
-  // The line first passes what it held back, then the process connects again.
+  // The line first forwards the buffered data, then the process connects again.
   await until(async () => (await answer("cut"))[0] === 200);
   await processes.cut.saying(1);
   expect(await post("/api/runs/kept%2Flong/cancel", { reason: "enough" })).to.deep.equal([202, ""]);

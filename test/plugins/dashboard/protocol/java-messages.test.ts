@@ -12,7 +12,10 @@ import { createRedactor } from "../../../../src/util/redaction/redactor.js";
 import { eventsOf } from "../../observability/trace/teams.js";
 import { entry } from "../logs.js";
 
-/** The messages to a viewer that receives a run from its start: also those of model calls, which are not entries. */
+/**
+ * The messages to a viewer that receives a run from its start. Messages of model calls are not
+ * entries.
+ */
 async function toldOf(team: string): Promise<readonly JavaMessage[]> {
   const log = newLog();
   const messages = (await eventsOf(team)).map((event: EnsembleEvent) => {
@@ -28,7 +31,7 @@ function newLog(): RunLog {
   return new RunLog("run-1", { redactor, contents: true, maxEntries: 1_000, longestPhrase: 0 });
 }
 
-/** A message in short: its type, and what it is about. */
+/** A message in short form: its type and its subject. */
 function inShort(message: JavaMessage): string {
   const about = message["toolName"] ?? message["workerRole"] ?? message["taskDescription"];
   const [line = ""] = typeof about === "string" ? about.split("\n") : [];
@@ -81,7 +84,7 @@ const GOLDEN: Readonly<Record<string, readonly string[]>> = {
   cancelled: run(...handlerTask("Begin"), "task_started: Wait", "task_failed: Wait"),
 };
 
-/** Of runs with tasks side by side, whose order may change. */
+/** For runs with concurrent tasks, whose order may change. */
 const SIDE_BY_SIDE: Readonly<Record<string, readonly string[]>> = {
   sequential: run(
     ...agentTask("Collect facts about swifts"),

@@ -9,7 +9,7 @@ import type {
 import { TRACED } from "../../observability/trace/teams.js";
 import { ANY_LOG, entry, logOf, recordedLog } from "../logs.js";
 
-/** A snapshot as it arrives somewhere else. */
+/** A snapshot after its transfer. */
 function sent(snapshot: RunSnapshot): RunSnapshot {
   return JSON.parse(JSON.stringify(snapshot)) as RunSnapshot;
 }
@@ -20,7 +20,7 @@ function stateOf(log: readonly LogEntry[], from?: RunSnapshot) {
   return state;
 }
 
-/** All that a view shows, as JSON. */
+/** All fields of a view, as JSON. */
 function shownBy(view: RunView): unknown {
   const { summary, n, dag, budgets, byModel, byPurpose, byAgent, phases } = view;
   const { executions, waitsFor, waitingReviews, errors } = view;

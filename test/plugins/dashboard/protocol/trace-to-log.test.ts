@@ -11,10 +11,10 @@ import { planOfTrace } from "../../../../src/plugins/dashboard/stores/saved/save
 import { runOf, TRACED } from "../../observability/trace/teams.js";
 import { asLog } from "../logs.js";
 
-/** Events behind which the clock moves. */
+/** Events after which the clock advances. */
 const STEPS: ReadonlySet<string> = new Set(["task_input", "tool_started"]);
 
-/** A clock that is moved by the events of a run, so that its tasks have times. */
+/** A clock that the events of a run advance, which gives its tasks times. */
 function steppingClock(): Clock & { step(): void } {
   let ms = 1_000;
   return {
@@ -39,19 +39,19 @@ const TASK_FIELDS = [
   "id role model parent state attempt startMs endMs inputTokens outputTokens unknownCalls cost",
   "wastedTokens wastedCost calls tools error",
 ].flatMap((names) => names.split(" ")) as (keyof TaskState)[];
-/** What the diagram says of a task. */
+/** The fields of a task in the diagram. */
 const PLAN_FIELDS = "description deps level after phase critical type".split(
   " ",
 ) as (keyof TaskState)[];
 
-/** What a trace knows of a task. Waits for rates and retries are in no trace. */
+/** The fields of a task in a trace, which contains no waits for rates and retries. */
 function knownOfTask(task: TaskState, fields: readonly (keyof TaskState)[]): object {
   const bars = task.bars.filter(({ kind }) => kind !== "wait-limit" && kind !== "wait-retry");
   const known = [...TASK_FIELDS, ...fields].map((name) => [name, task[name]] as const);
   return { ...Object.fromEntries(known), bars };
 }
 
-/** What a trace knows of a run. */
+/** The fields of a run in a trace. */
 function knownOf(view: RunView, fields: readonly (keyof TaskState)[] = []): object {
   const { n: _n, ...summary } = view.summary;
   const byId = (a: TaskState, b: TaskState): number => (a.id < b.id ? -1 : 1);
@@ -69,7 +69,7 @@ function knownOf(view: RunView, fields: readonly (keyof TaskState)[] = []): obje
   };
 }
 
-/** A recorded run of a team: its live state, its trace as a file has it, and its plan. */
+/** A recorded run of a team: its live state, its trace as a file contains it, and its plan. */
 async function recorded(
   team: string,
 ): Promise<{ readonly live: RunView; readonly document: unknown; readonly dag: Dag | undefined }> {

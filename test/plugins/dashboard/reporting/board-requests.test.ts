@@ -9,7 +9,7 @@ import {
 
 const USER = { name: "anna", role: "operator", reviewRoles: ["lead", 7], owner: "ada" };
 
-/** What routes were asked. */
+/** The requests to routes. */
 interface Asked {
   readonly request: Request;
   readonly principal: Principal | undefined;

@@ -10,7 +10,7 @@ export interface Received {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** A server that takes alerts, and answers with one status after the other. */
+/** A server that receives alerts, and answers with one status after the other. */
 export class AlertServer {
   readonly received: Received[] = [];
   url = "";

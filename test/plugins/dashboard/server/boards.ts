@@ -61,7 +61,7 @@ export class Boards {
     });
   }
 
-  /** Also ends what a test opened itself. */
+  /** Also ends the resources that a test opened. */
   later(end: () => Promise<unknown>): void {
     this.#ends.push(end);
   }

@@ -2,7 +2,7 @@ import { definePlugin, Ensemble, Task, type HookRun, type RunHandle } from "agen
 import type { Dashboard } from "../../../../src/plugins/dashboard/dashboard.js";
 import type { Boards } from "./boards.js";
 
-/** A run that adds entries to its log when it is asked to, until it is ended. */
+/** A run that adds entries to its log on request, until it is ended. */
 export class ChattyRun {
   readonly handle: RunHandle;
   readonly #run: Promise<HookRun>;

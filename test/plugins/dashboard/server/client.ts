@@ -4,14 +4,14 @@ import { gunzipSync } from "node:zlib";
 import { WebSocket } from "ws";
 import type { ClientOptions } from "ws";
 
-/** An answer as it came. */
+/** A received answer. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
-/** How to ask. Headers are sent as they are; without `host` that of the address. */
+/** The options of a request. Headers are sent unchanged; without `host` that of the URL. */
 export interface Asked {
   readonly method?: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -53,20 +53,20 @@ export function fromPage(url: string): Readonly<Record<string, string>> {
   return { "content-type": "application/json", origin: new URL(url).origin };
 }
 
-/** A frame as it came. */
+/** A received frame. */
 export interface Frame {
   readonly type: string;
   readonly [field: string]: unknown;
 }
 
-/** A socket that remembers what it was sent. */
+/** A socket that records the received frames. */
 export class SocketClient {
   readonly frames: Frame[] = [];
   readonly socket: WebSocket;
   closed: { readonly code: number; readonly reason: string } | undefined;
   #changed: () => void = () => undefined;
 
-  /** `protocols` empty: as the Java viewer connects. */
+  /** `protocols` empty: like the Java viewer. */
   constructor(
     url: string,
     protocols: readonly string[] = ["agentensemble.v1"],
@@ -91,7 +91,7 @@ export class SocketClient {
     this.socket.on("error", () => this.#changed());
   }
 
-  /** Waits for the first frame that fits. */
+  /** Waits for the first matching frame. */
   async frame(fits: string | ((frame: Frame) => boolean)): Promise<Frame> {
     const test = typeof fits === "string" ? ({ type }: Frame) => type === fits : fits;
     for (;;) {
@@ -121,7 +121,7 @@ export class SocketClient {
   }
 }
 
-/** The status with which the server refuses to open a socket; 101 where it opens one. */
+/** The status with which the server refuses to open a socket; 101 if it opens one. */
 export async function upgradeStatus(
   url: string,
   protocols: readonly string[],

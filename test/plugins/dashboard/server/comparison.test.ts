@@ -30,7 +30,7 @@ async function runTeam(boards: Boards, board: Dashboard, output: string): Promis
   return (await team.run({ topic: "swifts" })).runId;
 }
 
-/** Where the runs are kept: in memory alone, or in a store too. */
+/** The place of the runs: in memory only, or also in a store. */
 const PLACES: Readonly<Record<string, () => DashboardOptions>> = {
   "in memory": () => ({}),
   "in a folder": () => ({ store: RunStore.file(join(temporaryFolder(), "runs")) }),

@@ -16,7 +16,10 @@ import { ask, askJson, fromPage, SocketClient } from "./client.js";
 
 const KEY = "sk-proj-0123456789abcdefghijklmnopqrstuv";
 
-/** A run with this word in everything that has a text. Returns all that leaves the dashboard meanwhile and behind it. */
+/**
+ * A run with this word in all its texts. Returns all data that leaves the dashboard during and
+ * after the run.
+ */
 async function everything(
   boards: Boards,
   word: string,

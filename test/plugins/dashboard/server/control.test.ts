@@ -41,7 +41,7 @@ function team(
   });
 }
 
-/** An option that there is not. */
+/** An unknown option. */
 const UNKNOWN: object = { colour: "red" };
 
 interface Sent<T> {

@@ -103,7 +103,7 @@ describe("a socket of the dashboard", () => {
       before = taken;
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
-    expect(taken).to.be.within(1, 100); // what the buffers of the operating system hold
+    expect(taken).to.be.within(1, 100); // the buffers of the operating system
     client.socket.resume();
     await client.frame(({ type, runId }) => type === "resync" && runId === asked.at(-1));
     expect(client.frames.filter(({ type }) => type === "resync")).to.have.lengthOf(asked.length);

@@ -2,7 +2,7 @@
 export interface ListedRoute {
   readonly method: string;
   readonly path: string;
-  /** The least role; `public`: no access is needed. */
+  /** The lowest role; `public`: no access is required. */
   readonly role: "public" | "viewer" | "reviewer" | "operator";
 }
 
@@ -48,7 +48,7 @@ const LINES = `
   viewer GET /api/reviews
   reviewer POST /api/reviews/r`;
 
-/** All that can be asked for. */
+/** All requests of a client. */
 export const EVERY_ROUTE: readonly ListedRoute[] = LINES.trim()
   .split("\n")
   .map((line) => {

@@ -15,7 +15,7 @@ process.stdin.once("data", async () => {
   console.log("done");
 });`;
 
-/** Starts a program with a dashboard, and returns its address once it listens. */
+/** Starts a program with a dashboard, and returns its URL when it listens. */
 async function started(
   options = "",
 ): Promise<{ readonly child: ChildProcess; readonly url: string }> {
@@ -27,7 +27,7 @@ async function started(
   return { child, url: text.toString().trim() };
 }
 
-/** Lets the program do its run and come to its end. */
+/** Lets the program finish its run and end. */
 async function finish(child: ChildProcess): Promise<void> {
   const done = once(child.stdout ?? child, "data");
   child.stdin?.write("go\\n");

@@ -8,7 +8,7 @@ const CONTROL = "src/plugins/dashboard/control";
 const PROCESSES = "src/plugins/dashboard/processes";
 const SHARED = "src/plugins/shared/http";
 
-/** What a pattern finds in the sources of the server. */
+/** The matches of a pattern in the sources of the server. */
 function foundIn(folders: readonly string[], pattern: RegExp): readonly string[] {
   const texts = folders.flatMap((folder) =>
     readdirSync(join(projectRoot, folder)).map((file) => readProjectFile(`${folder}/${file}`)),

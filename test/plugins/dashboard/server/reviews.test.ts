@@ -8,7 +8,7 @@ import { review } from "../../../../src/plugins/review/gate/index.js";
 import { Boards } from "./boards.js";
 import { ask, askJson, fromPage, SocketClient, type Answer } from "./client.js";
 
-/** A run whose only task waits for a person. */
+/** A run whose only task waits for a review. */
 function asking(kernel: Kernel, o: ReviewOptions = {}): RunHandle {
   return new Ensemble({
     kernel,

@@ -8,7 +8,7 @@ import { Boards } from "./boards.js";
 import { ask, fromPage } from "./client.js";
 import { EVERY_ROUTE } from "./every-route.js";
 
-/** Ids that lead nowhere: other paths, other types, other names. */
+/** Ids without a target: other paths, other types, other names. */
 const HOSTILE = [
   "..%2F..%2Fetc%2Fpasswd",
   "..%5C..%5Cwindows",

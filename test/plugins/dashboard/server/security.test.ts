@@ -9,7 +9,7 @@ import { EVERY_ROUTE } from "./every-route.js";
 const TOKEN = "a token of at least some length";
 const PAGE = ["agentensemble.v1"];
 
-/** The two modes, with the headers of a person who is admitted. */
+/** The two modes, with the headers of an admitted user. */
 const MODES: Readonly<
   Record<string, { readonly options: DashboardOptions; readonly own: Record<string, string> }>
 > = {

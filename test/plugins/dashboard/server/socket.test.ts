@@ -10,7 +10,7 @@ import { Boards } from "./boards.js";
 import { ChattyRun } from "./chatty-run.js";
 import { askJson, SocketClient, type Frame } from "./client.js";
 
-/** The entries of a run that a page got, in order. */
+/** The entries of a run that a page received, in order. */
 function entriesOf(page: SocketClient, runId: string): readonly LogEntry[] {
   return page.frames.flatMap((frame) =>
     frame.type === "events" && frame["runId"] === runId

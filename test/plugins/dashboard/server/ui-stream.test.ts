@@ -22,7 +22,7 @@ function textIn(parts: readonly Part[]): string {
   return parts.flatMap(({ type, delta = "" }) => (type === "text-delta" ? [delta] : [])).join("");
 }
 
-/** Waits behind the first piece of each answer. */
+/** Waits after the first piece of each answer. */
 class HeldModel extends ScriptedModel {
   readonly #until: Promise<void>;
 
@@ -94,7 +94,7 @@ describe("the UI message stream of a run on a dashboard", () => {
     let text = "";
     for await (const bytes of response.body ?? []) {
       text += Buffer.from(bytes as Uint8Array).toString();
-      if (text.includes("text-delta")) write(); // the model goes on when the first text is here
+      if (text.includes("text-delta")) write(); // the model continues after the first text has arrived
     }
     await run;
     expect(textIn(partsIn(text))).to.include("one two three");

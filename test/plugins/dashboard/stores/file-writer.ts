@@ -2,7 +2,8 @@ import { writeSync } from "node:fs";
 import { RunStore } from "../../../../src/plugins/dashboard/stores/run-store.js";
 import { entryOf, summaryOf } from "./summaries.js";
 
-// A process that writes runs into a folder until it is killed or fails. It writes to its standard output what was acknowledged.
+// A process that writes runs into a folder until it is killed or fails. It prints the acknowledged
+// entries.
 
 const [mode = "", folder = ""] = process.argv.slice(2);
 const store = RunStore.file(folder);
@@ -19,7 +20,7 @@ async function write(): Promise<void> {
   }
 }
 
-/** Writes until the file can't grow, and reads back what it has written. */
+/** Writes until the file can't grow, and reads the written entries. */
 async function fill(): Promise<void> {
   await store.put(summaryOf("full", { state: "running" }));
   let n = 0;

@@ -15,7 +15,7 @@ import { entryOf, summaryOf } from "./summaries.js";
 
 const WRITER = fileURLToPath(new URL("./file-writer.js", import.meta.url));
 
-/** A folder of runs that is not made yet. */
+/** A folder of runs that does not exist yet. */
 const newFolder = (): string => join(temporaryFolder(), "runs");
 
 async function idsIn(store: Store): Promise<readonly string[]> {
@@ -26,7 +26,7 @@ async function numbersIn(store: Store, runId: string): Promise<readonly number[]
   return (await store.read(runId, -1, 100_000)).map(({ n }) => n);
 }
 
-/** Writes runs, and gives the folder up. */
+/** Writes runs, and abandons the folder. */
 async function folderWith(...runs: readonly Parameters<typeof summaryOf>[]): Promise<string> {
   const folder = newFolder();
   const store = RunStore.file(folder);

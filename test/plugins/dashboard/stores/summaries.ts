@@ -3,7 +3,7 @@ import type { LogEntry, RunSummary } from "../../../../src/contracts/run-store.j
 const COUNTS = { idle: 0, running: 0, waiting: 0, done: 0, failed: 0, stopped: 0 };
 const TOTALS = { inputTokens: 0, outputTokens: 0, unknownCalls: 0, cost: 0, calls: 0, tools: 0 };
 
-/** A summary of a run that has ended, but for what is given. */
+/** A summary of an ended run, with the given fields changed. */
 export function summaryOf(runId: string, o: Partial<RunSummary> = {}): RunSummary {
   return {
     runId,

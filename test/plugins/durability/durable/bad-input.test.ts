@@ -1,4 +1,4 @@
-// What a run finds in its journal, or is given as its id, that it cannot use as it is.
+// Invalid journals and invalid ids of runs.
 import { appendFile, readFile, readdir, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Task, type EnsembleOutput } from "agentensemble";

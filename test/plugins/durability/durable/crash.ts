@@ -1,4 +1,4 @@
-// A process that ends at a chosen write of its journal: from then on its world answers nothing.
+// A process that ends at a chosen write of its journal. Afterwards its calls receive no answer.
 import type {
   ChatModel,
   ChatRequest,
@@ -16,20 +16,20 @@ import type { ScriptedModel } from "agentensemble/testing";
 
 type Entry = Parameters<Journal["append"]>[1];
 
-/** What is outside of all processes. */
+/** The state outside of all processes. */
 export class World {
-  /** Time passes when a process dies, so that its claim is over. */
+  /** Time advances when a process dies, which ends its claim. */
   nowMs = Date.parse("2026-01-01T00:00:00Z");
   readonly journal = Journal.inMemory({ clock: { now: () => new Date(this.nowMs) } });
-  /** Model calls that were begun, each a call that is paid. */
+  /** Started model calls, each a paid call. */
   paidCalls = 0;
-  /** What tools have done outside, by idempotency key. */
+  /** The effects of tools, by idempotency key. */
   readonly done = new Map<string, string>();
-  /** How often each effect happened. */
+  /** The number of each effect. */
   readonly effects: string[] = [];
-  /** Reviews that people were asked. */
+  /** Reviews that were requested. */
   readonly asked: string[] = [];
-  /** The state of a team outside its runs: a store, a counter. */
+  /** The external state of a team: a store, a counter. */
   readonly kept = new Map<string, unknown>();
 
   /** The same object for all processes. */
@@ -39,7 +39,7 @@ export class World {
   }
 }
 
-/** When a process dies: at which write, and whether the write is still made. */
+/** The time of a process's death: at which write, and whether the write is still executed. */
 export interface Death {
   readonly write: number;
   readonly isWritten: boolean;
@@ -67,7 +67,7 @@ export class Life {
     this.#end.abort(new RunCancelledError("the process has died"));
   }
 
-  /** Never ends in a process that is dead. */
+  /** Never settles in a dead process. */
   async alive(): Promise<void> {
     if (this.isDead) await new Promise<never>(() => undefined);
   }
@@ -119,7 +119,7 @@ export class Life {
     });
   }
 
-  /** What the process sees of the journal. */
+  /** The view of the journal in the process. */
   journal(): Journal {
     const { journal } = this.world;
     const ifAlive =
@@ -135,7 +135,7 @@ export class Life {
       reviews: journal.reviews,
       claim: ifAlive(async (request) => {
         const claim = await journal.claim(request);
-        // As a journal may do that leaves out what finished tasks cover.
+        // Like a journal that omits entries of finished tasks.
         const covered = new Set(claim.entries.flatMap((e) => (e.covers === true ? [e.task] : [])));
         const kinds = ["call", "tool", "intent", "memory"];
         return {
@@ -146,7 +146,7 @@ export class Life {
       append: (claim, entry) => this.#append(() => journal.append(claim, entry), entry),
       renew: ifAlive((claim) => journal.renew(claim)),
       release: async (claim, end) => {
-        if (!this.isDead) await journal.release(claim, end); // the dead leave their claim behind
+        if (!this.isDead) await journal.release(claim, end); // a dead process keeps its claim
       },
       get: (id) => journal.get(id),
       list: (filter) => journal.list(filter),
@@ -171,7 +171,7 @@ export class Life {
   }
 }
 
-/** A team as one process has it. */
+/** A team in one process. */
 export type Team = (
   life: Life,
   plugins: readonly Plugin[],

@@ -14,7 +14,7 @@ describe("a tool call whose end is unknown", () => {
     make(o?: DurableOptions, reviewHandler?: EnsembleOptions["reviewHandler"]): Ensemble;
   }
 
-  /** A run whose process died when the tool had done its work. */
+  /** A run whose process died after the tool had finished its work. */
   const begun = async (resume?: "fail" | "again"): Promise<Doubt> => {
     const journal = Journal.inMemory();
     const sent: string[] = [];

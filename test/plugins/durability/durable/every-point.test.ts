@@ -1,4 +1,4 @@
-// Each team ends before and after each write of its journal, and goes on in another process.
+// Each team ends before and after each write of its journal, and continues in another process.
 import type { EnsembleOutput } from "agentensemble";
 import { MemoryStore } from "agentensemble";
 import { expect } from "chai";
@@ -6,7 +6,7 @@ import type { Death, Team } from "./crash.js";
 import { Life, World, play } from "./crash.js";
 import { SCENARIOS } from "./scenarios.js";
 
-/** What must be the same however often the process ended. */
+/** The values that must be equal for any number of ends of the process. */
 function summaryOf({ taskOutputs, metrics, exitReason, raw, error }: EnsembleOutput): unknown {
   const { inputTokens, outputTokens, llmCallCount, toolCallCount, costEstimate } = metrics;
   const outputs = taskOutputs.map(({ taskId, raw: text, parsed }) => [taskId, text, parsed]);
@@ -23,13 +23,15 @@ async function callsIn(world: World): Promise<number> {
   }, 0);
 }
 
-/** What the team has remembered. */
+/** The stored entries of the team. */
 async function memoryOf(world: World): Promise<readonly string[]> {
   const store = world.outside("memory", () => MemoryStore.inMemory());
   return (await store.retrieve("facts", "", 1_000)).map(({ content }) => content);
 }
 
-/** Ends the process at a write, and resumes the run; returns whether the process died there. */
+/**
+ * Ends the process at a write, and resumes the run. Returns whether the process died at this write.
+ */
 async function check(team: Team, death: Death, whole: World, expected: unknown): Promise<boolean> {
   const at = `${death.isWritten ? "after" : "before"} write ${death.write}`;
   const world = new World();
@@ -68,7 +70,7 @@ describe("a run that is resumed after the end of its process", () => {
           if (await check(team, { write, isWritten }, whole, expected)) died++;
       expect(died).to.equal(life.writes * 2);
       const paid = whole.paidCalls;
-      const again = await play(team, new Life(whole)); // it is completed: no one is asked
+      const again = await play(team, new Life(whole)); // the run is completed: no review is requested
       expect(summaryOf(again)).to.deep.equal(expected);
       expect(whole.paidCalls).to.equal(paid);
     });

@@ -1,4 +1,4 @@
-// What tests of kept runs share.
+// Common parts of tests of durable runs.
 import type { EnsembleOptions, Task as AnyTask } from "agentensemble";
 import { Agent, AgentEnsembleError, Ensemble, Task } from "agentensemble";
 import type { DurableOptions, Journal } from "agentensemble/durability";
@@ -14,11 +14,11 @@ export const task = (name: string, more: object = {}): Task =>
 
 export interface CountedModel {
   readonly model: ScriptedModel;
-  /** The names of the tasks that asked it. */
+  /** The names of the tasks that called it. */
   readonly calls: string[];
 }
 
-/** Answers a task with its name; fails for the one that `fails` names. */
+/** Answers a task with its name; fails for the task in `fails`. */
 export function modelOf(fails: () => string | undefined = () => undefined): CountedModel {
   const calls: string[] = [];
   const model = new ScriptedModel(({ messages }) => {
@@ -30,7 +30,7 @@ export function modelOf(fails: () => string | undefined = () => undefined): Coun
   return { model, calls };
 }
 
-/** An ensemble whose runs are kept, with a listener for its warnings. */
+/** An ensemble with a journal, and a listener for its warnings. */
 export function keptEnsemble(options: EnsembleOptions, o: DurableOptions): Ensemble {
   return new Ensemble({
     on: () => undefined,

@@ -1,4 +1,4 @@
-// A run that is kept, recorded and replayed, with a review.
+// A durable run that is recorded and replayed, with a review.
 import { join } from "node:path";
 import type { EnsembleOutput, Plugin } from "agentensemble";
 import { Ensemble, Review, ReviewDecision } from "agentensemble";
@@ -10,7 +10,7 @@ import { modelOf, task } from "./kept-team.js";
 
 interface Played {
   readonly output: EnsembleOutput;
-  /** Model calls that were made. */
+  /** Executed model calls. */
   readonly calls: readonly string[];
 }
 

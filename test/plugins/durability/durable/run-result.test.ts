@@ -10,7 +10,7 @@ const run = {
   redact: (text: string): string => text.replaceAll("secret", "***"),
   redactValue: (value: unknown): unknown =>
     JSON.parse(JSON.stringify(value).replaceAll("secret", "***")),
-} as HookRun; // claimEndOf needs no more of it
+} as HookRun; // claimEndOf requires no other field
 
 function output(more: object = {}): EnsembleOutput {
   return {

@@ -33,7 +33,7 @@ const agent = (role: string, more: object = {}): Agent =>
 const task = (name: string, more: object = {}): Task =>
   new Task({ name, description: `Do ${name}`, agent: agent(name), ...more });
 
-/** Answers from what was asked alone. */
+/** Answers depend on the request only. */
 function answers(request: ChatRequest) {
   const text = JSON.stringify(request.messages);
   const turns = request.messages.filter(({ role }) => role === "assistant").length;
@@ -63,7 +63,7 @@ const PRICES: Pick<EnsembleOptions, "costConfiguration"> = {
   costConfiguration: { inputTokenRate: 1, outputTokenRate: 2 },
 };
 
-/** A person who is asked once, and remembers that. */
+/** A reviewer who is asked once, and keeps the answer. */
 const person =
   (life: Life, decide: (text: string) => ReviewDecision): EnsembleOptions["reviewHandler"] =>
   async ({ reviewId, taskOutput }) => {
@@ -73,14 +73,14 @@ const person =
     return decide(taskOutput);
   };
 
-/** A manager of many kinds of tasks in one: what each scenario is made of. */
+/** A manager with many kinds of tasks, which each scenario uses. */
 const simple = (more: (life: Life) => EnsembleOptions): Team =>
   teamOf((life) => ({ model: model(life), ...PRICES, ...more(life) }));
 
 const store = (life: Life): MemoryStore =>
   life.world.outside("memory", () => MemoryStore.inMemory());
 
-/** A judge of outputs that asks a model. */
+/** A judge of outputs that calls a model. */
 const judge = () =>
   definePlugin({
     name: "judge",
@@ -98,7 +98,7 @@ const judge = () =>
     },
   });
 
-/** A model that fails when it is asked something for the first time in a process, in a way that may pass. */
+/** A model whose first request of each kind in a process fails with a temporary error. */
 function shaky(life: Life, provider: string) {
   const asked = new Set<string>();
   const inner = new ScriptedModel(answers, { provider });

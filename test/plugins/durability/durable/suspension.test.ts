@@ -12,7 +12,7 @@ import { keptEnsemble, modelOf, task } from "./kept-team.js";
 describe("a run that waits for a review", () => {
   const reviewed = (name: string): Task => task(name, { review: Review.of({ timeoutMs: 0 }) });
 
-  /** The first process asks, the second one answers, the third one goes on. */
+  /** The first process requests the review, the second answers, the third continues. */
   const suspendAndResume = async (url: string): Promise<void> => {
     const { model, calls } = modelOf();
     const name = `team-${randomUUID()}`;

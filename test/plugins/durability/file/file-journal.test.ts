@@ -10,7 +10,7 @@ import { warningsOf } from "../../../support/warnings.js";
 import { withFolder, type JournalFolder } from "./journal-folder.js";
 import { claimOf, entryOf, resultOf, reviewOf } from "./runs.js";
 
-/** Keeps a run with two entries that waits; returns its file. */
+/** Stores a waiting run with two entries; returns its file. */
 async function keptRun(folder: JournalFolder, runId = "r"): Promise<string> {
   const journal = folder.open();
   const claim = await journal.claim(claimOf(runId));
@@ -21,7 +21,7 @@ async function keptRun(folder: JournalFolder, runId = "r"): Promise<string> {
 
 function heapUsed(): number {
   setFlagsFromString("--expose-gc");
-  (runInNewContext("gc") as () => void)(); // that is what the flag does
+  (runInNewContext("gc") as () => void)(); // the flag does this
   return process.memoryUsage().heapUsed;
 }
 
@@ -248,7 +248,7 @@ describe("openFileJournal", () => {
       const [before, heapBefore] = [await handles(), heapUsed()];
       await many(60, 300);
       expect(await handles()).to.be.at.most(before);
-      expect(heapUsed() - heapBefore).to.be.below(1_000_000); // the values alone are 9.6 MB
+      expect(heapUsed() - heapBefore).to.be.below(1_000_000); // the values alone have 9.6 MB
       expect((await journal.list({ limit: 1_000 })).runs.length).to.equal(30);
     });
   });

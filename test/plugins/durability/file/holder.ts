@@ -4,7 +4,8 @@ import { ReviewDecision } from "../../../../src/contracts/review.js";
 import { openFileJournal } from "../../../../src/plugins/durability/shared/file/file-journal.js";
 import { claimOf, entryOf } from "./runs.js";
 
-// A process that executes a run, or looks at one, until it ends or is killed. It writes to its standard output what was acknowledged.
+// A process that executes or reads a run until it ends or is killed. It prints the acknowledged
+// entries.
 
 const [mode = "", folder = "", leaseMs = "10000"] = process.argv.slice(2);
 const journal = openFileJournal(folder);
@@ -27,7 +28,7 @@ async function write(): Promise<void> {
   await journal.close();
 }
 
-/** Fills the disk, makes room, and goes on. */
+/** Fills the disk, frees space, and continues. */
 async function fill(): Promise<void> {
   const filler = join(folder, "..", "filler");
   writeFileSync(filler, "x".repeat(300_000));
@@ -53,14 +54,14 @@ async function fill(): Promise<void> {
   await journal.close();
 }
 
-/** Uses a folder that can't be written to. */
+/** Uses an unwritable folder. */
 async function refuse(): Promise<void> {
   say(await journal.claim(claimOf("r")).then(() => "claimed", (error: Error) => `${codeOf(error)} ${error.message}`)); // prettier-ignore
   say(String((await journal.list()).runs.length));
   await journal.close();
 }
 
-/** Leaves everything open: nothing of it may keep the process alive. */
+/** Leaves all resources open: none of them may keep the process alive. */
 async function leave(): Promise<void> {
   const claim = await journal.claim(claimOf("r"));
   await journal.append(claim, entryOf("a"));

@@ -10,7 +10,10 @@ function endedPid(): number {
   return spawnSync(process.execPath, ["-e", ""]).pid;
 }
 
-/** Makes the claims in a file those of another machine: in their places, since the holder goes on writing. */
+/**
+ * Changes the claims in a file to those of another machine, in place, since the holder continues to
+ * write.
+ */
 async function moveClaim(path: string): Promise<void> {
   const file = await open(path, "r+");
   try {
@@ -34,7 +37,9 @@ export class JournalFolder {
     return journal;
   }
 
-  /** Makes the lock of a run that of another holder: a process of this machine that has ended, or one of another machine. */
+  /**
+   * Changes the holder of a run's lock to a dead process of this machine, or to another machine.
+   */
   async abandon(
     { runId }: Pick<Claim, "runId">,
     holder: "dead" | "elsewhere" = "dead",

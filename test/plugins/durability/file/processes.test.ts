@@ -14,7 +14,7 @@ const HOLDER = fileURLToPath(new URL("./holder.js", import.meta.url));
 const holderOf = (mode: string, folder: string, leaseMs = 10_000): OtherProcess =>
   OtherProcess.of(HOLDER, mode, folder, String(leaseMs));
 
-/** Runs a mode on a separate small disk. `after`: what is done to the disk before. */
+/** Runs a mode on a separate small disk. `after`: the change of the disk before. */
 function onSmallDisk(mode: string, folder: string, after = "true"): OtherProcess {
   const script = `mount -t tmpfs -o size=1m tmpfs "$1" && mkdir "$1/runs" && ${after} && exec "$2" "$3" ${mode} "$1/runs"`;
   const args = ["-rm", "sh", "-c", script, "sh", folder, process.execPath, HOLDER];

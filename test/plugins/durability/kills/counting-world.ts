@@ -1,4 +1,5 @@
-// What is outside of the processes that are killed: a vendor that counts each call by its content, and a service that counts what it does.
+// The services outside of the killed processes. The vendor counts calls by content; the service
+// counts its effects.
 import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Outside } from "./killable-team.js";
@@ -8,7 +9,7 @@ import { answerDocument } from "../../../support/openai-wire.js";
 /** The longest time that the vendor takes for an answer. */
 const SLOWEST_MS = 25;
 
-/** A number for each thing. */
+/** A number for each key. */
 export type Counts = ReadonlyMap<string, number>;
 
 interface Asked {
@@ -21,7 +22,7 @@ const hashOfText = (text: string): string =>
 
 const MARK = /\bsaid-([0-9a-f]{12})\b/g;
 
-/** The contents of calls whose answers stand in a text. */
+/** The contents of calls whose answers occur in a text. */
 export function answeredIn(text: string): readonly string[] {
   return [...text.matchAll(MARK)].flatMap(([, hash]) => hash ?? []);
 }
@@ -31,12 +32,12 @@ export function countOf(counts: Map<string, number>, name: string): void {
   counts.set(name, (counts.get(name) ?? 0) + 1);
 }
 
-/** All things together. */
+/** The sum of all numbers. */
 export function sumOf(counts: Counts): number {
   return [...counts.values()].reduce((sum, count) => sum + count, 0);
 }
 
-/** What the model answers: the hash of what it was asked, or, first, calls of the tools that it was offered. */
+/** The answer of the model: the hash of the request, or first calls of the offered tools. */
 function answerTo(body: string, hash: string): WireAnswer {
   const { messages, tools = [] } = JSON.parse(body) as Asked;
   const usage = { prompt_tokens: body.length, completion_tokens: 7, total_tokens: body.length + 7 };
@@ -70,13 +71,13 @@ async function textOf(request: IncomingMessage): Promise<string> {
 export class CountingWorld {
   /** Model calls by content; each is paid. */
   readonly paid = new Map<string, number>();
-  /** Tokens that the vendor has put on the bill. */
+  /** Tokens that the vendor has billed. */
   readonly tokens = { input: 0, output: 0 };
-  /** What was paid, by idempotency key: once for each key. */
+  /** Payments, by idempotency key: once for each key. */
   readonly payments = new Map<string, string>();
   /** Mails that were sent, by the key of the call. */
   readonly mails = new Map<string, readonly string[]>();
-  /** Is called at each request. */
+  /** Called at each request. */
   onRequest: () => void = () => undefined;
   readonly #server: Server;
   readonly #latencyMs: number | undefined;
@@ -86,7 +87,7 @@ export class CountingWorld {
     this.#server = createServer((request, response) => void this.#take(request, response));
   }
 
-  /** `latencyMs`: of each call; without it calls take different times. */
+  /** `latencyMs`: of each call; without it the duration varies. */
   static async start(latencyMs?: number): Promise<CountingWorld> {
     const world = new CountingWorld(latencyMs);
     await new Promise<void>((resolve) => world.#server.listen(0, "127.0.0.1", resolve));

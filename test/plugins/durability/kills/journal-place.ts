@@ -2,7 +2,7 @@ import type { Journal } from "../../../../src/contracts/journal.js";
 import { openFileJournal } from "../../../../src/plugins/durability/shared/file/file-journal.js";
 import { openSqlJournal } from "../../../../src/plugins/durability/shared/sql/sql-journal.js";
 
-/** Where a journal is kept: a folder, or a schema of a database. */
+/** The place of a journal: a folder, or a schema of a database. */
 export type JournalPlace =
   { readonly folder: string } | { readonly url: string; readonly schema: string };
 

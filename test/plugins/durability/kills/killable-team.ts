@@ -17,11 +17,11 @@ import { openai } from "agentensemble/providers/openai";
 import { budget } from "agentensemble/resilience";
 import { roundGraph } from "../round-graph.js";
 
-/** Where a team finds what lies outside of its process. */
+/** The addresses of the resources outside of the process. */
 export interface Outside {
   /** The model's vendor, as base URL. */
   readonly vendor: string;
-  /** The service that is paid, and sends mails. */
+  /** The service that receives payments, and sends mails. */
   readonly service: string;
   /** The file of the memory. */
   readonly memory: string;
@@ -38,7 +38,10 @@ const post = async (url: string, body: object): Promise<string> => {
   return response.text();
 };
 
-/** Tools with effects: the service of the first knows idempotency keys, that of the second does not. */
+/**
+ * Tools with effects: the service of the first supports idempotency keys, that of the second does
+ * not.
+ */
 function effects({ service }: Outside): { readonly pay: Tool; readonly mail: Tool } {
   const pay = tool({
     name: "pay",
@@ -66,7 +69,10 @@ const task = (name: string, more: object = {}): Task =>
 const numbered = <T>(count: number, make: (n: number) => T): T[] =>
   Array.from({ length: count }, (_, n) => make(n));
 
-/** Thirty tasks: looks, judgements with guardrails, a delegation, steps of a handler, mails, memory, a review. */
+/**
+ * Thirty tasks: reads, judgements with guardrails, a delegation, steps of a handler, mails, memory,
+ * a review.
+ */
 function diamond(outside: Outside): NonNullable<EnsembleOptions["tasks"]> {
   const { pay, mail } = effects(outside);
   const open = task("open");
@@ -154,7 +160,7 @@ function mapReduce({ vendor }: Outside, plugins: readonly Plugin[]): MapReduceEn
   });
 }
 
-/** What a process does, one run after the other. */
+/** The runs of a process, one after the other. */
 export function killableRuns(outside: Outside): readonly KillableRun[] {
   const makes = { team, graph, "map-reduce": mapReduce };
   return Object.entries(makes).map(([runId, make]) => ({

@@ -5,12 +5,15 @@ import type { Outside } from "./killable-team.js";
 import type { JournalPlace } from "./journal-place.js";
 import type { RunSummary } from "./summary.js";
 
-/** When a process ends: at a write of its journal, or some time after the n-th request that it sends. */
+/** The end of a process: at a write of its journal, or some time after its n-th request. */
 export type Kill =
   | { readonly write: number; readonly moment: "before" | "after" }
   | { readonly request: number; readonly delayMs: number };
 
-/** One execution of the program. Returns what it printed, nothing where it was killed. @throws Error where it failed by itself. */
+/**
+ * One execution of the program. Returns its output, or nothing if it was killed. @throws Error if
+ * the program itself failed.
+ */
 export async function execute(
   place: JournalPlace,
   outside: Outside,

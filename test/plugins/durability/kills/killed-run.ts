@@ -1,4 +1,4 @@
-// Runs of a program that is killed again and again, and what stands in its journal after each kill.
+// Runs of a program that is killed repeatedly, and the state of its journal after each kill.
 import { join } from "node:path";
 import { expect } from "chai";
 import type { Journal } from "../../../../src/contracts/journal.js";
@@ -19,16 +19,16 @@ type Mails = ReadonlyMap<string, readonly string[]>;
 const RUNS = ["team", "graph", "map-reduce"];
 const ANSWER_EVERY_MS = 25;
 
-/** How a program ended, and what it cost. */
+/** The end of a program, and its cost. */
 export interface Outcome {
   readonly runs: readonly RunSummary[];
   readonly paid: Counts;
   readonly payments: ReadonlyMap<string, string>;
   readonly mails: Mails;
-  /** On the vendor's bill. */
+  /** Billed by the vendor. */
   readonly tokens: { readonly input: number; readonly output: number };
   readonly kills: number;
-  /** Calls whose answers the journal has at the end. */
+  /** Calls with an answer in the journal at the end. */
   readonly answered: Counts;
 }
 
@@ -42,7 +42,7 @@ async function acknowledged(journal: Journal): Promise<Counts> {
   return counts;
 }
 
-/** A person who knows whether a mail was sent, and finds each text right but for its end. */
+/** A reviewer who settles sent mails, and accepts each text with a changed end. */
 function decisionOn(
   { timing, prompt = "", taskOutput }: StoredReview,
   mails: Mails,
@@ -53,7 +53,7 @@ function decisionOn(
   return sent === undefined ? ReviewDecision.continue() : ReviewDecision.edit(`done ${sent}`);
 }
 
-/** Answers what is asked, until `stop` is called. */
+/** Answers reviews until `stop` is called. */
 export function answering(journal: Journal, mails: Mails): () => Promise<void> {
   let isOver = false;
   const work = async (): Promise<void> => {
@@ -70,7 +70,10 @@ export function answering(journal: Journal, mails: Mails): () => Promise<void> {
   };
 }
 
-/** No execution asks for more than what has not been answered: `whole` are the calls of an undisturbed program, `before` those that were answered. */
+/**
+ * No execution repeats an answered call. `whole`: the calls of an undisturbed program. `before`:
+ * the answered calls.
+ */
 function expectNothingPaidAgain(
   paid: Counts,
   { whole, before, at }: { readonly whole: Counts; readonly before: Counts; readonly at: string },
@@ -81,7 +84,10 @@ function expectNothingPaidAgain(
     );
 }
 
-/** Runs the program until it is done, and kills it as `kills` gives it. `whole`: the calls of an undisturbed program. */
+/**
+ * Runs the program until it is done, with kills from `kills`. `whole`: the calls of an undisturbed
+ * program.
+ */
 export async function runKilled(
   place: JournalPlace,
   kills: Iterator<Kill, undefined>,

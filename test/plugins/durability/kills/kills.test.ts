@@ -1,4 +1,5 @@
-// The process of three runs is killed again and again. `DURABLE_KILLS` sets the number of kills. From 60 on PostgreSQL is used, too, and a kill is made behind each write.
+// The process of three runs is killed repeatedly. `DURABLE_KILLS` sets the number of kills. From 60
+// on, PostgreSQL is also used, and a kill follows each write.
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { expect } from "chai";
@@ -13,7 +14,9 @@ import { runKilled } from "./killed-run.js";
 
 const KILLS = Number(process.env["DURABLE_KILLS"] ?? 8);
 const MANY = 60;
-/** Each program makes about 130 entries and 75 requests: it is killed a few times before it is done. */
+/**
+ * Each program has about 130 entries and 75 requests: it is killed several times before its end.
+ */
 const MOST_WRITES = 30;
 const MOST_REQUESTS = 20;
 const LONGEST_MS = 30;
@@ -25,7 +28,7 @@ function* random(seed: number): Generator<number, never> {
   for (let n = 0; ; n++) yield createHash("sha256").update(`${seed}/${n}`).digest().readUInt32BE(0);
 }
 
-/** Kills at writes and between them, by turns. */
+/** Kills at writes and between writes, alternately. */
 function* killsOf(seed: number, count: number): Generator<Kill, undefined> {
   const numbers = random(seed);
   const upTo = (most: number): number => 1 + (numbers.next().value % most);
@@ -45,7 +48,7 @@ function expectSame(killed: Outcome, whole: Outcome, seed: number): void {
   expect(repeatedBy(killed), at).to.be.at.most(killed.kills * MOST_AT_ONCE);
 }
 
-/** Calls that were in flight at a kill and were made again. */
+/** Calls that were in flight at a kill and were repeated. */
 const repeatedBy = ({ paid, answered }: Outcome): number => sumOf(paid) - sumOf(answered);
 
 describe("a program that is killed repeatedly", function () {

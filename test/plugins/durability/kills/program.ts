@@ -1,4 +1,5 @@
-// A process that is killed. Arguments: the journal, what is outside, and, where it ends by itself, the number of the write, `before` or `after`.
+// A process that is killed. Arguments: the journal, the external services, and, if it ends itself,
+// the number of the write, `before` or `after`.
 import type { Journal } from "../../../../src/contracts/journal.js";
 import { durable } from "agentensemble/durability";
 import type { Outside } from "./killable-team.js";
@@ -18,7 +19,7 @@ function killedAt(journal: Journal, last: number): Journal {
     const isLast = ++writes === last;
     if (!isLast || moment === "after") await append.call(journal, claim, entry);
     if (isLast) process.kill(process.pid, "SIGKILL");
-    if (writes >= last) await new Promise<never>(() => undefined); // the signal comes in a moment
+    if (writes >= last) await new Promise<never>(() => undefined); // the signal arrives in a moment
   };
   return journal;
 }

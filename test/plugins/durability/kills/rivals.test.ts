@@ -19,7 +19,7 @@ describe("a run that two processes execute concurrently", function () {
     try {
       const first = execute(place, outside, { listen });
       const asks = async (): Promise<boolean> => (await journal.reviews.pending()).length > 0;
-      await until(asks); // the first process waits for a person, with all that the run needs
+      await until(asks); // the first process waits for a review
       const owner = (await journal.get("team"))?.owner ?? "nobody";
       const before = sumOf(world.paid);
       const second = await execute(place, outside, { listen });

@@ -1,6 +1,6 @@
 import type { EnsembleOutput } from "agentensemble";
 
-/** What must be the same however often the process was killed. */
+/** The values that must be equal for any number of kills. */
 export interface RunSummary extends Pick<EnsembleOutput, "exitReason" | "raw"> {
   readonly error: string | undefined;
   readonly outputs: readonly (readonly [taskId: string, raw: string])[];

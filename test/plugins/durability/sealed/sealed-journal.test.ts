@@ -48,7 +48,7 @@ function slowCodec(): JournalCodec {
   };
 }
 
-/** All that lies in a folder, as one text. */
+/** All contents of a folder, as one text. */
 async function textOf(folder: string): Promise<string> {
   let text = "";
   for (const name of await readdir(folder, { recursive: true })) {

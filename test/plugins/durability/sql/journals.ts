@@ -7,14 +7,14 @@ import {
 import { onServer, POSTGRES_URL } from "../../../support/postgres.js";
 import { sharedPglite } from "../../../support/shared-pglite.js";
 
-/** Journals that the tests of a file open, each test in a schema that no other uses meanwhile. */
+/** Journals that the tests of a file open, each test in a separate schema. */
 export interface OpenJournals {
   /** The name of an empty schema. */
   schema(): string;
   open(schema: string): Journal;
   /** Closes the journals that were opened since the last call, and empties their schemas. */
   closeAll(): Promise<void>;
-  /** Removes the schemas, and ends what the journals share. */
+  /** Removes the schemas, and closes the shared connections. */
   end(): Promise<void>;
 }
 
@@ -22,7 +22,7 @@ type Run = (...statements: readonly string[]) => Promise<unknown>;
 
 let files = 0;
 
-/** Schemas are used again, since to make one takes longer than most tests. */
+/** Schemas are reused, since their creation takes longer than most tests. */
 function openJournals(make: (schema: string) => Journal, run: Run): OpenJournals {
   const prefix = `ae_test_${process.pid}_${++files}`;
   const journals: Journal[] = [];
@@ -52,7 +52,7 @@ function openJournals(make: (schema: string) => Journal, run: Run): OpenJournals
   };
 }
 
-/** Empties the tables of a schema, where they are there. */
+/** Empties the tables of a schema, if they exist. */
 function emptying(name: string): string {
   const tables = ["runs", "leases", "journal", "reviews"];
   const statements = tables.map((table) => `delete from "${name}".${table};`).join(" ");

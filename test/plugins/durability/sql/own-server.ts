@@ -22,7 +22,10 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** A PostgreSQL of the tests alone, which may be stopped and killed. It runs as another user, since it refuses to run as root. */
+/**
+ * A PostgreSQL server for the tests only, which may be stopped and killed. It runs as another user,
+ * since it refuses to run as root.
+ */
 export class OwnServer {
   readonly url: string;
   readonly #programs: string;
@@ -37,7 +40,7 @@ export class OwnServer {
     this.url = `postgres://ana@127.0.0.1:${port}/postgres`;
   }
 
-  /** Skips the tests where none can be made. */
+  /** Skips the tests if no server can be created. */
   static async make(test: Context): Promise<OwnServer> {
     try {
       const { stdout } = await run("pg_config", ["--bindir"]);
@@ -89,7 +92,7 @@ export class OwnServer {
     await until(async () => this.#answers(), undefined, 60_000);
   }
 
-  /** `SIGKILL` ends it without any farewell, `SIGINT` cuts all connections first. */
+  /** `SIGKILL` ends the server without cleanup, `SIGINT` closes all connections first. */
   async stop(signal: "SIGINT" | "SIGKILL"): Promise<void> {
     const running = this.#process;
     this.#process = undefined;

@@ -36,7 +36,7 @@ export const keysOf = async (journal: Journal, runId: string): Promise<readonly 
 
 /** A process of `holder.ts`. */
 export class HolderProcess {
-  /** The whole lines that it has printed. */
+  /** The complete lines that it has printed. */
   readonly lines: string[] = [];
   readonly #child: ChildProcess;
 
@@ -57,7 +57,7 @@ export class HolderProcess {
     return `process ${this.#child.pid}`;
   }
 
-  /** Waits until it has printed so many lines. */
+  /** Waits until it has printed this number of lines. */
   async printed(count: number): Promise<void> {
     await until(
       () => this.lines.length >= count || this.#child.exitCode !== null,

@@ -128,7 +128,7 @@ describe("a SQL journal whose server fails", function () {
       const claim = await claimRun(journal, "r");
       const small = Array.from({ length: 1_100 }, (_, n) => `e${n}`);
       await Promise.all(small.map((key) => journal.append(claim, step(key))));
-      // So random a text that the database cannot make it smaller.
+      // A random text that the database cannot compress.
       const value = Buffer.from(crypto.getRandomValues(new Uint8Array(60_000))).toString("base64");
       const large = Array.from({ length: 60 }, (_, n) => `l${n}`);
       await Promise.all(large.map((key) => journal.append(claim, step(key, { value }))));

@@ -11,12 +11,12 @@ import { claimRun, HolderProcess, keysOf, step } from "./processes.js";
 const isSettled = async (work: Promise<unknown>, ms = 150): Promise<boolean> =>
   Promise.race([work.then(() => true).catch(() => true), pause(ms).then(() => false)]);
 
-/** Makes the clock of this process wrong; returns what makes it right again. */
+/** Sets a wrong clock for this process; returns a function that restores it. */
 function setClockAhead(ms: number): () => void {
   const Right = Date;
   class Wrong extends Right {
     constructor(...args: readonly unknown[]) {
-      super(...((args.length === 0 ? [Right.now() + ms] : args) as [number])); // as the caller gave them
+      super(...((args.length === 0 ? [Right.now() + ms] : args) as [number])); // the caller's arguments
     }
     static override now(): number {
       return Right.now() + ms;

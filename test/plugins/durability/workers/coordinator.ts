@@ -1,4 +1,5 @@
-// The process of a large map-reduce whose map tasks other processes do at once. Argument: the JSON of `CoordinatorOptions`. Prints what it took.
+// The process of a large map-reduce whose map tasks other processes execute immediately. Argument:
+// the JSON of `CoordinatorOptions`. Prints its memory and time.
 import { durable } from "agentensemble/durability";
 import { ScriptedModel } from "agentensemble/testing";
 import { openSqlJournal } from "../../../../src/plugins/durability/shared/sql/sql-journal.js";

@@ -7,7 +7,7 @@ import { retry } from "agentensemble/resilience";
 import { openSqlJournal } from "../../../../src/plugins/durability/shared/sql/sql-journal.js";
 import { digest, type DigestSize } from "./digest.js";
 
-/** How a worker is started. */
+/** The start options of a worker. */
 export interface DigestWorkerOptions extends DigestSize {
   readonly url: string;
   readonly schema: string;

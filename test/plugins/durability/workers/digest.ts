@@ -1,4 +1,4 @@
-// A map-reduce whose map tasks are done by all workers: one model call for each task.
+// A map-reduce whose map tasks are executed by all workers: one model call for each task.
 import type { EnsembleOptions } from "agentensemble";
 import type { Ensemble } from "agentensemble";
 import { Agent, MapReduceEnsemble, Task } from "agentensemble";
@@ -8,24 +8,24 @@ export const DIGEST = "digest";
 /** Outputs of one reduce. */
 const CHUNK = 20;
 
-/** The number of tasks for so many items. */
+/** The number of tasks for a number of items. */
 export function digestTasks(items: number): number {
   let tasks = items;
   for (let level = items; level > 1; tasks += level) level = Math.ceil(level / CHUNK);
   return tasks;
 }
 
-/** How the items are worked off. */
+/** The execution of the items. */
 export interface DigestSize {
   readonly items: number;
-  /** Tasks of one unit, and units of one worker at once. */
+  /** Tasks of one unit, and concurrent units of one worker. */
   readonly unit: number;
   readonly units: number;
-  /** Tasks that are given away at the same time. */
+  /** Tasks that are distributed at the same time. */
   readonly window: number;
 }
 
-/** The ensemble, whose model is at the address `vendor`. */
+/** The ensemble, whose model is at the URL `vendor`. */
 export function digest(
   vendor: string,
   { items, unit, units, window }: DigestSize,

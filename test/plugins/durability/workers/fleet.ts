@@ -1,4 +1,4 @@
-// Workers on PostgreSQL that are killed all the time, and what their runs cost.
+// Workers on PostgreSQL that are killed continually, and the costs of their runs.
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { randomInt } from "node:crypto";
@@ -18,16 +18,16 @@ import { answeredIn, CountingWorld, sumOf, type Counts } from "../kills/counting
 import { CALLS, CALLS_AT_ONCE, press, PRESS } from "./press.js";
 import type { PressWorkerOptions } from "./press-worker.js";
 
-/** What happens while the runs are worked off. */
+/** The events during the runs. */
 export interface FleetPlan {
   readonly url: string;
   readonly schema: string;
   readonly runs: number;
-  /** For so long workers are killed, each 300 to 900 ms one. */
+  /** The duration in which workers are killed, one every 300 to 900 ms. */
   readonly killsForMs: number;
   /** Stops one of the workers for longer than its lease; it then continues. */
   readonly stopsOne?: boolean;
-  /** Of each model call; without it calls take different times. */
+  /** Of each model call; without it the duration varies. */
   readonly latencyMs?: number;
   /** Restarts the server; called at equal parts of that time. */
   readonly restarts?: readonly (() => Promise<void>)[];
@@ -41,7 +41,7 @@ const LIMIT_MS = 10 * 60_000;
 
 const runIdOf = (n: number): string => `order-${n}`;
 
-/** The results of runs that nobody disturbs, and what each call costs then. */
+/** The results of undisturbed runs, and their costs per call. */
 async function undisturbed(runs: number): Promise<{ results: readonly string[]; paid: Counts }> {
   const world = await CountingWorld.start();
   await using ensemble = press(world.outside("").vendor);
@@ -54,7 +54,7 @@ async function undisturbed(runs: number): Promise<{ results: readonly string[]; 
   }
 }
 
-/** Repeats what fails while the server is away. */
+/** Repeats a failed operation while the server is unavailable. */
 export async function insisted<T>(ask: () => Promise<T>): Promise<T> {
   for (;;)
     try {
@@ -65,7 +65,7 @@ export async function insisted<T>(ask: () => Promise<T>): Promise<T> {
     }
 }
 
-/** Calls whose answers were seen in the journal, and how often each was paid until then. */
+/** Calls with an answer in the journal, and their number of payments until then. */
 export class AnsweredCalls {
   readonly paidThen = new Map<string, number>();
   readonly #plan: Pick<FleetPlan, "url" | "schema">;
@@ -115,7 +115,7 @@ export class AnsweredCalls {
   }
 }
 
-/** The workers, one of which is killed and replaced at a time. */
+/** The workers. One at a time is killed and replaced. */
 export class Fleet {
   readonly #program: string;
   readonly #nodeOptions: readonly string[];
@@ -123,7 +123,7 @@ export class Fleet {
   readonly #workers: ChildProcess[];
   kills = 0;
 
-  /** `program`: what each worker executes, with the options as JSON. */
+  /** `program`: the file of each worker, with the options as JSON. */
   constructor(
     program: string,
     options: object,
@@ -151,7 +151,7 @@ export class Fleet {
     this.kills++;
   }
 
-  /** Stops a worker that is not killed meanwhile, and lets it continue. */
+  /** Stops a live worker, and lets it continue. */
   async stopOne(random: () => number, forMs: number): Promise<void> {
     const worker = this.#workers[Math.floor(random() * this.#workers.length)];
     worker?.kill("SIGSTOP");
@@ -186,7 +186,10 @@ async function killAllTheTime(fleet: Fleet, plan: FleetPlan, random: () => numbe
   await Promise.all(restarting);
 }
 
-/** Executes a plan, and expects that nothing was lost and no finished call was made again. Returns how many leases were lost. */
+/**
+ * Executes a plan, and expects no lost run and no repeated finished call. Returns the number of
+ * lost leases.
+ */
 export async function expectFleetKeepsAll(plan: FleetPlan): Promise<{ readonly lost: number }> {
   const seed = Number(process.env["FUZZ_SEED"] ?? randomInt(2 ** 31));
   const random = randomOf(seed);
@@ -240,7 +243,7 @@ export async function expectFleetKeepsAll(plan: FleetPlan): Promise<{ readonly l
     const paidAgain = [...answered.paidThen].filter(
       ([hash, then]) => (world.paid.get(hash) ?? 0) > then,
     );
-    // Only a process that stalled for longer than its lease may make calls that another one has made meanwhile.
+    // Only a process that stalled for longer than its lease may repeat calls of another process.
     expect(paidAgain.length, `finished calls that were paid again, ${at}`).to.be.at.most(
       lost * CALLS_AT_ONCE,
     );
@@ -258,7 +261,10 @@ export async function expectFleetKeepsAll(plan: FleetPlan): Promise<{ readonly l
   }
 }
 
-/** Kills the worker of a run while another one waits for work. Returns the milliseconds until the other one makes a call, and the lease. */
+/**
+ * Kills the worker of a run while another one is idle. Returns the milliseconds until the next call
+ * of the other worker, and the lease.
+ */
 export async function takeOver(
   place: Pick<FleetPlan, "url" | "schema">,
 ): Promise<{ readonly tookMs: number; readonly leaseMs: number }> {

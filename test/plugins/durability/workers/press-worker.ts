@@ -6,7 +6,7 @@ import { postgres } from "agentensemble/network/postgres";
 import { openSqlJournal } from "../../../../src/plugins/durability/shared/sql/sql-journal.js";
 import { press } from "./press.js";
 
-/** How a worker is started. */
+/** The start options of a worker. */
 export interface PressWorkerOptions {
   readonly url: string;
   readonly schema: string;
@@ -14,7 +14,7 @@ export interface PressWorkerOptions {
   /** The file to which all workers append the leases that they lost. */
   readonly log: string;
   readonly leaseMs: number;
-  /** Runs at once. */
+  /** Concurrent runs. */
   readonly slots: number;
 }
 

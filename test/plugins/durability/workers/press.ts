@@ -1,14 +1,15 @@
-// An ensemble whose runs are worked off by several processes: five model calls a run, three of them at once.
+// An ensemble whose runs several processes execute: five model calls per run, three of them
+// concurrent.
 import type { EnsembleOptions } from "agentensemble";
 import { Agent, Ensemble, Task } from "agentensemble";
 import { openai } from "agentensemble/providers/openai";
 
 export const PRESS = "press";
-/** Model calls of one run, and those that are in flight together. */
+/** Model calls of one run, and the concurrent ones. */
 export const CALLS = 5;
 export const CALLS_AT_ONCE = 3;
 
-/** The ensemble, whose model is at the address `vendor`. */
+/** The ensemble, whose model is at the URL `vendor`. */
 export function press(vendor: string, more: Partial<EnsembleOptions> = {}): Ensemble {
   const agent = (role: string): Agent => new Agent({ role, goal: "Write well" });
   const task = (name: string, context: readonly Task[] = []): Task =>

@@ -1,4 +1,4 @@
-// A map-reduce that is spread over workers on PostgreSQL, some of which are killed, and what it cost.
+// A map-reduce over workers on PostgreSQL, some of which are killed, and its costs.
 import { randomInt } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { digest, DIGEST, digestTasks, type DigestSize } from "./digest.js";
 import type { DigestWorkerOptions } from "./digest-worker.js";
 import { AnsweredCalls, Fleet, insisted } from "./fleet.js";
 
-/** What is done, and what happens meanwhile. */
+/** The work, and the events during the work. */
 export interface SpreadPlan extends DigestSize {
   readonly url: string;
   readonly schema: string;
@@ -22,16 +22,19 @@ export interface SpreadPlan extends DigestSize {
   readonly latencyMs: number;
   /** Default 3,000. */
   readonly leaseMs?: number;
-  /** The limit of each worker's old generation. The young one is then limited, too. Default: those of Node. */
+  /**
+   * The limit of each worker's old generation, which also limits the young one. Default: that of
+   * Node.
+   */
   readonly heapMiB?: number;
-  /** Compares the result with that of an undisturbed run, which makes all calls once more. */
+  /** Compares the result with that of an undisturbed run, which repeats all calls. */
   readonly compares: boolean;
 }
 
-/** What a plan took. */
+/** The costs of a plan. */
 export interface SpreadReport {
   readonly seconds: number;
-  /** Calls that were made more than once, because they were in flight at a kill. */
+  /** Calls that were repeated because they were in flight at a kill. */
   readonly repeated: number;
   readonly paidAgain: number;
   readonly lostLeases: number;
@@ -53,7 +56,7 @@ async function undisturbedResult(plan: SpreadPlan): Promise<string> {
   }
 }
 
-/** Executes a plan, and expects that nothing was lost and no finished call was made again. */
+/** Executes a plan, and expects no lost run and no repeated finished call. */
 export async function expectSpread(plan: SpreadPlan): Promise<SpreadReport> {
   const { url, schema, workers, kills, unit, units, window, items } = plan;
   const seed = Number(process.env["FUZZ_SEED"] ?? randomInt(2 ** 31));

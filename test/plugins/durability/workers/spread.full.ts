@@ -5,7 +5,7 @@ import { expectSpread } from "./spread-fleet.js";
 
 const ITEMS = Number(process.env["SPREAD_ITEMS"] ?? 100_000);
 const MOST_MIB = 400;
-/** The heap of each worker: Node lets it grow as long as memory is free. */
+/** The heap limit of each worker: otherwise Node uses all free memory. */
 const HEAP_MIB = 304;
 
 describe("a large map-reduce over four workers", function () {

@@ -129,7 +129,8 @@ for (const [kind, connect] of Object.entries(CLIENTS)) {
           { place: "Husum", tower: "the church" },
           { onprogress: (step) => steps.push(step) },
         );
-        // A client drops the steps that arrive in one piece with the result; which are sent is tested with a transport of our own.
+        // A client drops steps that arrive in one piece with the result. A separate test with
+        // another transport checks the sent steps.
         expect(steps.map(({ progress }) => progress)).to.deep.equal([1, 2].slice(0, steps.length));
         for (const { message } of steps) expect(message).to.match(/^Task 'weather report' /);
       });

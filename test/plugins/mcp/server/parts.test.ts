@@ -45,7 +45,7 @@ describe("CallSlots", () => {
               expect((outcome.reason as Error).message).to.equal("cancelled");
             if (calls[i]?.cancelled !== true) expect(begun).to.include(i);
           });
-          // All slots are free again: as many as the limit begin at once.
+          // All slots are free again: as many calls as the limit begin immediately.
           let atOnce = 0;
           const all = Array.from({ length: limit }, () =>
             slots.run(never, async () => void atOnce++),

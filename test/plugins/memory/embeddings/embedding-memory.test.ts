@@ -21,7 +21,7 @@ const entry = (content: string, more: Partial<MemoryEntry> = {}): MemoryEntry =>
 const texts = (entries: readonly MemoryEntry[]): readonly string[] =>
   entries.map(({ content }) => content);
 
-/** A model whose vectors a test chooses, and which counts what it was asked. */
+/** A model whose vectors a test chooses, and which counts its requests. */
 function fixedModel(
   vectors: Readonly<Record<string, unknown>>,
 ): EmbeddingModel & { readonly asked: string[] } {
@@ -35,7 +35,7 @@ function fixedModel(
   };
 }
 
-/** The smallest vector store: what a user would write for a database. */
+/** The smallest vector store of a user for a database. */
 class ListedVectors implements VectorStore {
   readonly rows: { scope: string; vector: readonly number[]; row: StoredVector }[] = [];
   closed = false;

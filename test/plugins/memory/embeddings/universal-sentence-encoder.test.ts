@@ -14,7 +14,7 @@ import { pause } from "../../../support/time.js";
 const cosine = (a: readonly number[] = [], b: readonly number[] = []): number =>
   a.reduce((sum, number, i) => sum + number * (b[i] ?? 0), 0);
 
-// Takes the place of the thread's own server, and counts every way to a network.
+// Replaces the thread's own server, and counts every access to a network.
 const WITHOUT_NETWORK = `
 const { parentPort, workerData } = require("node:worker_threads");
 const calls = [];

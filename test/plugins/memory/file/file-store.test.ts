@@ -193,7 +193,7 @@ describe("MemoryStore.file()", () => {
     }));
 });
 
-/** What a random program does with a store. */
+/** The operations of a random program on a store. */
 type Step =
   | {
       readonly kind: "store";
@@ -244,7 +244,7 @@ const steps = fc.array(
   { maxLength: 30 },
 );
 
-/** What a step led to: nothing, a version, or the code of an error. */
+/** The result of a step: nothing, a version, or the code of an error. */
 async function act(
   store: SharedMemoryStore,
   step: Exclude<Step, { readonly kind: "reopen" }>,

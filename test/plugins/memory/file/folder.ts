@@ -3,7 +3,7 @@ import type { MemoryEntry, SharedMemoryStore } from "agentensemble";
 import { fileStore, type FileStoreOptions } from "../../../../src/plugins/memory/file/index.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 
-/** A folder of its own for a test, and the stores that it opens in it. */
+/** A temporary folder for a test, and the stores that the test opens in it. */
 export class MemoryFolder {
   readonly path: string;
   readonly file: string;

@@ -11,7 +11,7 @@ import { pause } from "../../../support/time.js";
 
 const WRITER = fileURLToPath(new URL("./writer.js", import.meta.url));
 
-/** The writer as a process of its own, and what it has said so far. */
+/** The writer as a separate process, and its output so far. */
 class Writer {
   static readonly running = new Set<ChildProcess>();
   readonly child: ChildProcess;
@@ -32,7 +32,7 @@ class Writer {
     this.child.stdout?.setEncoding("utf8").on("data", (text: string) => (this.said += text));
   }
 
-  /** Whole lines: the last one may be cut. */
+  /** Complete lines: the last one may be truncated. */
   get lines(): readonly string[] {
     return this.said.split("\n").slice(0, -1);
   }

@@ -38,7 +38,7 @@ describe("a memory file after a crash", () => {
         await writeFile(folder.file, whole.slice(0, length));
         const warnings: string[] = [];
         const store = folder.open({ onWarning: (message) => warnings.push(message) });
-        // A record whose line feed alone is missing is whole.
+        // A record without its line feed is complete.
         const records = ends.filter((end) => end - 1 <= length).length - 1;
         expect(await contentsOf(store), `cut at ${length}`).to.deep.equal(
           ["a", "b"].slice(0, Math.max(0, records)),
@@ -135,7 +135,7 @@ describe("an invalid memory file", () => {
           expect(error.hint).to.contain("delete line 4");
         }
         expect((await readFile(folder.file)).equals(broken)).to.equal(true);
-        await writeFile(folder.file, whole); // mended while the store is there
+        await writeFile(folder.file, whole); // repaired while the store is open
         expect(await contentsOf(store)).to.deep.equal(["a", "b"]);
       }));
   }

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { writeSync } from "node:fs";
 import { fileStore } from "../../../../src/plugins/memory/file/index.js";
 
-// A process that writes to a memory file until it is killed, or until the file can't grow. It tells on its standard output what was acknowledged.
+// A process that writes to a memory file until it is killed, or until the file can't grow. It
+// prints the acknowledged entries.
 
 const [mode = "", path = ""] = process.argv.slice(2);
 const store = fileStore(path);
@@ -14,7 +15,10 @@ const entryOf = (content: string): { readonly content: string; readonly storedAt
 const codeOf = (error: unknown): string =>
   (error as { readonly code?: string }).code ?? String(error);
 
-/** Several writers at once, with entries from one byte to several blocks, and evictions that lead to compactions. */
+/**
+ * Several concurrent writers, with entries from one byte to several blocks, and evictions that
+ * cause compactions.
+ */
 async function write(writer: number): Promise<void> {
   for (let i = 0; ; i++) {
     const name = `${process.pid}-${writer}-${i}`;
@@ -28,7 +32,7 @@ async function write(writer: number): Promise<void> {
   }
 }
 
-/** Fills the file up to a limit that was set from outside, makes room, and goes on. */
+/** Fills the file up to an external limit, frees space, and continues. */
 async function fill(): Promise<void> {
   let kept = 0;
   try {
@@ -57,7 +61,7 @@ async function hold(): Promise<void> {
   setInterval(() => undefined, 1_000);
 }
 
-/** Opens the file, stores once, and tells whether it could. */
+/** Opens the file, stores once, and prints whether this succeeded. */
 async function contend(): Promise<void> {
   try {
     await store.store("s", entryOf(`${process.pid}`));

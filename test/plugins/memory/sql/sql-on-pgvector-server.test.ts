@@ -10,7 +10,10 @@ import { memoryStoreContract } from "../../../../src/testing.js";
 import { allCases } from "../../../support/all-cases.js";
 import { rejectionOf } from "../../../support/rejection.js";
 
-/** PGlite that speaks PostgreSQL's protocol on loopback: the driver `pg` finds a server with pgvector. All its connections are one session, so they share locks. */
+/**
+ * PGlite with PostgreSQL's protocol on loopback, which is a server with pgvector for the driver
+ * `pg`. All its connections are one session, and share locks.
+ */
 if (allCases)
   describe("sqlMemoryStore on a server with pgvector", function () {
     this.timeout(120_000);

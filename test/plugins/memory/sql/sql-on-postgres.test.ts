@@ -16,13 +16,13 @@ import { pause, until } from "../../../support/time.js";
 
 const at = new Date(1_767_225_600_000);
 const prefix = `ae_test_${process.pid}`;
-/** Sessions of this run are told by their name: others may be using the server. */
+/** Sessions of this run are identified by their name, since others may use the server. */
 const url = `${POSTGRES_URL}${POSTGRES_URL.includes("?") ? "&" : "?"}application_name=${prefix}`;
 const sessions = `select pid from pg_stat_activity where application_name = '${prefix}'`;
 const locks = `select pid from pg_locks where locktype = 'advisory' and pid in (${sessions})`;
 let tables = 0;
 
-/** What is open, and what was made, in one test. */
+/** The open and the created resources of one test. */
 const stores: SharedMemoryStore[] = [];
 const made: string[] = [];
 
@@ -38,7 +38,7 @@ function open(options: Partial<SqlMemoryOptions> = {}): SharedMemoryStore {
   return store;
 }
 
-/** Another process that runs `body` with the store of the table, and gives what it prints. */
+/** Another process that runs `body` with the store of the table, and returns its output. */
 async function inOtherProcess(table: string, body: string): Promise<string> {
   const program = `import { sqlMemoryStore } from "agentensemble/memory";
     const store = sqlMemoryStore(${JSON.stringify({ url, table })});

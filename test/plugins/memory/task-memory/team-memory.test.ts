@@ -17,7 +17,7 @@ import { runToEnd } from "../../../support/kernel-fixtures.js";
 import { MapStore } from "../map-store.js";
 import { beforeTask, userPrompts, writing } from "../prompts.js";
 
-/** A long-term memory that writes down what it is asked. */
+/** A long-term memory that records its requests. */
 class ListMemory implements LongTermMemory {
   readonly entries: MemoryEntry[] = [];
   readonly asked: (readonly [string, number])[] = [];

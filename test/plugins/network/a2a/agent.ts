@@ -21,7 +21,7 @@ export const ECHO: SharedCapability = {
   inputSchema: { type: "object", properties: { context: { type: "string" } } },
 };
 
-/** What an agent of these tests does with a request. */
+/** The behaviour of an agent of these tests for a request. */
 export type Work = (
   request: WorkRequest,
   report: (progress: unknown) => Promise<void>,
@@ -42,7 +42,9 @@ export interface AgentSettings {
   readonly maxBodyBytes?: number;
 }
 
-/** A service as A2A needs one: a queue, a worker and the routes on a loopback port. */
+/**
+ * A service with the parts that A2A requires: a queue, a worker and the routes on a loopback port.
+ */
 export interface TestAgent {
   readonly url: string;
   readonly backend: NetworkBackend;

@@ -427,7 +427,7 @@ interface Exchange {
   destroy(): void;
 }
 
-/** A site with a card whose endpoint answers as told. */
+/** A site with a card whose endpoint returns configured answers. */
 async function siteWith(
   answer: (exchange: Exchange) => void,
   { isForeign = false } = {},

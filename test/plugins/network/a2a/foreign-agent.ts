@@ -13,10 +13,10 @@ import { LoopbackSite } from "../../../support/loopback-site.js";
 import { messageWith, textPart } from "../../../../src/plugins/network/shared/a2a/parts.js";
 import { ROLE, STATE } from "../../../../src/plugins/network/shared/a2a/protocol.js";
 
-/** What a foreign agent does: publishes events for a message. */
+/** The behaviour of a foreign agent: publishes events for a message. */
 export type Act = (context: RequestContext, bus: ExecutionEventBus) => Promise<void>;
 
-/** An agent that is made with the protocol's own package and knows nothing of this framework. */
+/** An agent that uses the protocol's own package and nothing of this framework. */
 export async function foreignAgent(
   act: Act,
   o: { readonly streaming?: boolean } = {},

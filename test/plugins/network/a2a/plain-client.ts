@@ -69,7 +69,7 @@ export async function collected(
   return events;
 }
 
-/** Sends a body to the endpoint as it is. */
+/** Sends a body to the endpoint unchanged. */
 export async function posted(
   url: string,
   body: unknown,

@@ -18,7 +18,7 @@ const REQUEST: WorkRequest = {
   context: "soup",
 };
 
-/** What an agent answers that repeats the header with the token. */
+/** The answer of an agent that repeats the header with the token. */
 type Answering = (id: unknown, header: string) => string;
 
 const task = (id: unknown, text: string): object => ({
@@ -41,7 +41,7 @@ const failure = (id: unknown, message: string): object => ({
 const json = (value: object): string => JSON.stringify(value);
 const event = (value: object): string => `data: ${json(value)}\n\n`;
 
-/** Sends a request to such an agent. Returns all that its caller gets. */
+/** Sends a request to such an agent. Returns all data for its caller. */
 async function callersView(answer: Answering, streaming: boolean): Promise<string> {
   const rpc: Page = ({ headers }, response, body) => {
     const { id } = JSON.parse(body) as { readonly id: unknown };

@@ -12,13 +12,13 @@ interface Codec<T> {
   toJSON(value: T): unknown;
 }
 
-/** The package of the protocol reads the whole JSON and would write the same. */
+/** The package of the protocol reads the complete JSON and would write the same. */
 function expectWire<T>(codec: Codec<T>, json: unknown): void {
   const [wire, read] = [json, codec.toJSON(codec.fromJSON(json))].map(withoutEmpty);
   expect(read).to.deep.equal(wire);
 }
 
-/** JSON without what has the value that a missing field has. */
+/** JSON without the fields that have their default value. */
 function withoutEmpty(json: unknown): unknown {
   if (Array.isArray(json)) return json.map(withoutEmpty);
   if (typeof json !== "object" || json === null) return json;

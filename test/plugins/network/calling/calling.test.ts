@@ -75,7 +75,7 @@ function kitchen(more: Partial<EnsembleOptions> = {}): Ensemble {
 }
 
 interface Called {
-  /** What the model got. */
+  /** The requests to the model. */
   readonly text: string;
   readonly outcome: string;
   readonly structured: unknown;
@@ -84,7 +84,7 @@ interface Called {
   readonly offered: NonNullable<ScriptedModel["requests"][number]["tools"]>;
 }
 
-/** Lets an agent call one tool, and returns what came of it. */
+/** Calls one tool by an agent, and returns the result. */
 async function called(
   tools: readonly ToolLike[],
   [name, input]: readonly [string, Readonly<Record<string, unknown>>],
@@ -130,7 +130,7 @@ async function served(
   await body({ backend, plugins: [network({ name: "room-service", backend })] });
 }
 
-/** A remote that answers as a test wants. */
+/** A remote ensemble with the answers of a test. */
 function remoteWith(
   broken: Partial<Remote>,
 ): Remote & { readonly sent: WorkRequest[]; readonly cancelled: string[] } {

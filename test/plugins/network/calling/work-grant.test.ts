@@ -13,7 +13,7 @@ interface Seen {
   readonly warnings: unknown[];
 }
 
-/** A scope with a budget, prices, and what it received. */
+/** A scope with a budget, prices, and its received requests. */
 function scopeWith(o: { guard?: SpendingGuard; prices?: unknown } = {}): {
   readonly scope: TaskScope;
   readonly seen: Seen;

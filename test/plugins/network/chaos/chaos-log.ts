@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
 
-/** What the workers of a chaos test write into one file. */
+/** The records of the workers of a chaos test in one file. */
 export class ChaosLog {
   readonly path = join(temporaryFolder(), "log");
   readonly #file = openSync(this.path, "a+");
@@ -16,7 +16,7 @@ export class ChaosLog {
   #rest = "";
   #started = 0;
 
-  /** Executions that have begun. */
+  /** Started executions. */
   get started(): number {
     this.#read();
     return this.#started;
@@ -28,7 +28,7 @@ export class ChaosLog {
     return this.#started - this.#executed.size;
   }
 
-  /** The calls of handlers that were made again although the journal had them. */
+  /** Repeated calls of handlers whose result was in the journal. */
   get paidAgain(): readonly string[] {
     this.#read();
     return this.#paidAgain;
@@ -44,7 +44,7 @@ export class ChaosLog {
     closeSync(this.#file);
   }
 
-  /** Takes in what was written since the last time. */
+  /** Reads the lines that were written since the last call. */
   #read(): void {
     for (;;) {
       const length = readSync(this.#file, this.#buffer, 0, this.#buffer.length, this.#at);

@@ -1,6 +1,6 @@
 import type { NetworkBackend } from "../../../../src/contracts/network.js";
 
-/** Where the processes of a chaos test meet. */
+/** The place that the processes of a chaos test share. */
 export interface ChaosPlace {
   /** The address of the engine: its scheme chooses the adapter. */
   readonly url: string;

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { ChaosPlace } from "./chaos-place.js";
 
-/** Where a process ends by itself, in its first delivery. */
+/** The step at which a process ends itself, in its first delivery. */
 export const CHAOS_STEPS = [
   "taken",
   "before the result",
@@ -15,26 +15,26 @@ export type ChaosStep = (typeof CHAOS_STEPS)[number];
 
 export interface ChaosWorkerOptions {
   readonly place: ChaosPlace;
-  /** The name of the service, and so of its queue. */
+  /** The name of the service and of its queue. */
   readonly ensemble: string;
-  /** The file to which all processes append what they do. */
+  /** The file to which all processes append their records. */
   readonly log: string;
   readonly leaseMs: number;
-  /** Requests at once. */
+  /** Concurrent requests. */
   readonly slots: number;
   readonly step?: ChaosStep | undefined;
-  /** The address of the journal of the runs. Default: none is kept. */
+  /** The address of the journal of the runs. Default: no journal. */
   readonly journal?: string | undefined;
 }
 
-/** What the shared task of the workers returns. */
+/** The output of the shared task of the workers. */
 export function sumIn(inputs: Readonly<Record<string, unknown>> | undefined): string {
   return `sum ${Number(inputs?.["a"]) + Number(inputs?.["b"])}`;
 }
 
 const PROGRAM = fileURLToPath(new URL("./chaos-worker.js", import.meta.url));
 
-/** A service in another process. Problems of its own go to standard error. */
+/** A service in another process. Its problems are written to standard error. */
 export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #closed: Promise<unknown>;

@@ -9,14 +9,14 @@ import { openChaosBackend } from "./chaos-place.js";
 
 const o = JSON.parse(process.argv[2] ?? "") as ChaosWorkerOptions; // written by startWorker()
 
-/** Written in one call: what a process has written remains when it is killed. */
+/** Written in one call: written lines remain when the process is killed. */
 function note(...words: readonly (string | number)[]): void {
   appendFileSync(o.log, `${words.join(" ")}\n`);
 }
 
 async function die(): Promise<never> {
   process.kill(process.pid, "SIGKILL");
-  return new Promise(() => undefined); // the signal comes in a moment
+  return new Promise(() => undefined); // the signal arrives in a moment
 }
 
 /** Ends the process at a step of its first delivery. */

@@ -1,4 +1,5 @@
-// Services on one engine whose processes are killed, and whose engine is restarted, while they work.
+// Services on one engine whose processes are killed, and whose engine is restarted, during their
+// work.
 import { randomInt } from "node:crypto";
 import type {
   NetworkBackend,
@@ -13,7 +14,7 @@ import { ChaosLog } from "./chaos-log.js";
 import { openChaosBackend, type ChaosPlace } from "./chaos-place.js";
 import { CHAOS_STEPS, sumIn, WorkerProcess, type ChaosStep } from "./chaos-process.js";
 
-/** What happens while the requests are worked off. */
+/** The events during the execution of the requests. */
 export interface ChaosPlan {
   readonly place: ChaosPlace;
   readonly requests: number;
@@ -21,17 +22,17 @@ export interface ChaosPlan {
   readonly kills: number;
   /** Restarts of the engine, each after an equal part of the work. Default 0. */
   readonly restarts?: number;
-  /** Kills the engine and starts it again. Resolves when it answers. */
+  /** Kills the engine and starts it again. Resolves when the engine answers. */
   restart?(): Promise<void>;
   /** The shortest lease that the engine keeps well on a busy machine. Default 1,000 ms. */
   readonly leaseMs?: number;
-  /** The address of the journal of the runs. Default: none is kept. */
+  /** The address of the journal of the runs. Default: no journal. */
   readonly journal?: string;
   /** Default: a random one. It is printed. */
   readonly seed?: number;
 }
 
-/** What came of it. */
+/** The counted results. */
 export interface ChaosReport {
   /** Accepted requests without a result. */
   readonly lost: readonly string[];
@@ -39,11 +40,11 @@ export interface ChaosReport {
   readonly recordedTwice: readonly string[];
   /** Requests with a result of another one. */
   readonly wrong: readonly string[];
-  /** Calls that were made again although the journal had them. */
+  /** Repeated calls whose result was in the journal. */
   readonly paidAgain: readonly string[];
   /** Executions beyond the first of each request. */
   readonly startedAgain: number;
-  /** As many executions may be repeated. */
+  /** The maximum number of repeated executions. */
   readonly mayStartAgain: number;
   readonly left: QueueDepth;
   readonly seconds: number;
@@ -53,10 +54,10 @@ const ENSEMBLE = "adder";
 const WORKERS = 4;
 const SLOTS = 10;
 const LEASE_MS = 1_000;
-/** How many requests are accepted before the others have begun. */
+/** The number of requests that are accepted before the others begin. */
 const AHEAD = 200;
 const CLIENTS = 20;
-/** One of so many requests is sent twice. */
+/** One of this number of requests is sent twice. */
 const TWICE = 20;
 const LIMIT_MS = 15 * 60_000;
 
@@ -84,7 +85,7 @@ async function accept(queue: RequestQueue, n: number): Promise<void> {
     }
 }
 
-/** Repeats a question while the engine is away. */
+/** Repeats a request while the engine is unavailable. */
 async function answered<T>(ask: () => Promise<T>): Promise<T> {
   for (;;)
     try {
@@ -95,7 +96,7 @@ async function answered<T>(ask: () => Promise<T>): Promise<T> {
     }
 }
 
-/** One after the other, each at the moment when so many executions have begun. */
+/** One after the other, each when a number of executions has begun. */
 async function atParts(log: ChaosLog, parts: readonly number[], act: () => Promise<void>) {
   for (const part of parts) {
     await until(
@@ -151,8 +152,8 @@ async function judge({ results }: NetworkBackend, requests: number): Promise<Jud
 }
 
 /**
- * Executes a plan, and counts what was lost, recorded twice, or executed again. What processes have
- * begun when they are killed may be executed again, also what they hold while the engine is away.
+ * Executes a plan, and counts lost, twice recorded and repeated requests. Started executions of
+ * killed processes may be repeated, also during a restart of the engine.
  */
 export async function chaos(plan: ChaosPlan): Promise<ChaosReport> {
   const { place, requests, kills, restarts = 0, leaseMs = LEASE_MS } = plan;
@@ -189,7 +190,7 @@ export async function chaos(plan: ChaosPlan): Promise<ChaosReport> {
   }
 }
 
-/** How much of `chaosAtSteps()` is done. */
+/** The size of `chaosAtSteps()`. */
 export interface StepsPlan {
   /** Default: 50. */
   readonly requests?: number;
@@ -198,8 +199,8 @@ export interface StepsPlan {
 }
 
 /**
- * Ends processes at each step of their first delivery, all on one queue, and lets another process do
- * the rest.
+ * Ends processes at each step of their first delivery, all on one queue. Another process executes
+ * the other requests.
  */
 export async function chaosAtSteps(place: ChaosPlace, plan: StepsPlan = {}): Promise<ChaosReport> {
   const { requests = CHAOS_STEPS.length * SLOTS, perStep = 1 } = plan;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { ChaosReport } from "./chaos.js";
 
-/** What must hold after each chaos test. */
+/** The rules for the results of each chaos test. */
 export function expectNothingLost(report: ChaosReport): void {
   const { lost, wrong, recordedTwice, paidAgain, startedAgain, mayStartAgain, left } = report;
   const { queued, leased, dead } = left;

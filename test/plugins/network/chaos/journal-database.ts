@@ -11,7 +11,7 @@ export class JournalDatabase {
     return url.href;
   }
 
-  /** Skips what follows where no server answers. */
+  /** Skips the following tests if no server answers. */
   async open(test: Context): Promise<void> {
     await needPostgres(test);
     await onServer(`drop database if exists ${this.#name}`, `create database ${this.#name}`);

@@ -5,9 +5,9 @@ import { JournalDatabase } from "./journal-database.js";
 
 /** An engine that may be killed. */
 export interface ChaosEngine {
-  /** A place of the engine that nothing else uses. */
+  /** A place of the engine that only this test uses. */
   place(): ChaosPlace;
-  /** Kills the engine and starts it again. Resolves when it answers. */
+  /** Kills the engine and starts it again. Resolves when the engine answers. */
   restart(): Promise<void>;
 }
 

@@ -33,14 +33,17 @@ async function taken({ queue }: NetworkBackend, leaseMs = 60_000): Promise<Lease
   return lease ?? expect.fail("no request was delivered");
 }
 
-/** Where a server keeps the state of the consumer of the only queue. */
+/** The place of the state of the only queue's consumer on a server. */
 function consumerFile(store: string, prefix: string): string {
   const files = readdirSync(store, { recursive: true, encoding: "utf8" });
   const folder = files.find((path) => path.endsWith(join(`${prefix}-requests`, "obs", QUEUE)));
   return join(store, folder ?? expect.fail("the server keeps no consumer"), "o.dat");
 }
 
-/** The content of a file that is written a moment after its cause, when it does not change any more. */
+/**
+ * The content of a file that is written a moment after its cause, when the content no longer
+ * changes.
+ */
 async function untilWritten(file: string): Promise<Buffer> {
   const content = (): Buffer | undefined => (existsSync(file) ? readFileSync(file) : undefined);
   let seen: Buffer | undefined;

@@ -7,7 +7,7 @@ import { dropNats, NATS_URL, natsPrefix, needNats } from "../../../support/nats.
 
 const LEASE_MS = 400;
 
-/** Two clients of one place, as two processes have them. */
+/** Two clients of one place, as in two processes. */
 function pairOfBrokers<T>(open: (broker: Broker) => T) {
   const prefix = natsPrefix();
   const brokers = [1, 2].map(() => new Broker(natsSettings({ servers: NATS_URL, prefix })));

@@ -15,7 +15,7 @@ export interface OpenBackends {
   open(options?: { readonly agingMs?: number }): NetworkBackend;
   /** Closes the backends that were opened since the last call, and empties the schema. */
   closeAll(): Promise<void>;
-  /** Removes the schema, and ends what the backends share. */
+  /** Removes the schema, and closes the shared connections. */
   end(): Promise<void>;
 }
 

@@ -10,7 +10,7 @@ import {
 } from "../../../../src/testing.js";
 import type { OpenBackends } from "./backends.js";
 
-/** The suites of all parts. With `clients` there is a second client, and what was kept is opened again. */
+/** The suites of all parts. `clients` adds a second client, and opens stored data again. */
 export function backendSuites(name: string, backends: () => OpenBackends, clients: boolean): void {
   const dispose = (): Promise<void> => backends().closeAll();
   const part = <T>(take: (backend: NetworkBackend) => T) => {

@@ -31,7 +31,7 @@ async function taken({ queue }: NetworkBackend): Promise<Lease> {
   return lease;
 }
 
-/** Passes everything on, and cuts a connection instead of its next answer after a command. */
+/** Forwards everything, and cuts a connection instead of its next answer after a command. */
 class CuttingProxy {
   readonly #server: Server;
   #command: string | undefined;

@@ -9,7 +9,7 @@ import {
 } from "../../../../src/testing.js";
 import { needRedis, REDIS_URL, removeKeys } from "../../../support/redis.js";
 
-/** Backends on one prefix, whose keys go with the last test. */
+/** Backends on one prefix, whose keys are removed after the last test. */
 interface Place {
   open(): NetworkBackend;
   dispose(): Promise<void>;

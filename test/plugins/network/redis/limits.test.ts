@@ -9,7 +9,7 @@ import { needRedis, REDIS_URL, removeKeys } from "../../../support/redis.js";
 
 const LEASE_MS = 400;
 
-/** Two clients of one storage, as two processes have them. */
+/** Two clients of one storage, as in two processes. */
 function pairOfClients<T>(open: (link: RedisLink, names: RedisNames) => T) {
   const prefix = `test-${randomUUID()}`;
   const links = [1, 2].map(

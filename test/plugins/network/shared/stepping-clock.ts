@@ -1,4 +1,4 @@
-/** A clock that stands until it is stepped. */
+/** A clock that a test advances. */
 export class SteppingClock {
   #ms = 0;
   readonly #sleeping = new Set<{ readonly at: number; readonly wake: () => void }>();
@@ -18,7 +18,7 @@ export class SteppingClock {
     });
   }
 
-  /** Lets time pass, and ends the sleeps that are over. */
+  /** Advances the time, and ends expired sleeps. */
   step(ms: number): void {
     this.#ms += ms;
     for (const sleeper of [...this.#sleeping])

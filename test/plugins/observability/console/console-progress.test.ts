@@ -127,7 +127,7 @@ function toolCalled(
   };
 }
 
-/** Feeds events to the plugin and gives back what it wrote, one entry per write. */
+/** Passes events to the plugin and returns its output, one entry per write. */
 function printed(
   events: readonly EnsembleEvent[],
   options: ConsoleProgressOptions = {},

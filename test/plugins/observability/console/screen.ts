@@ -1,9 +1,12 @@
-/** Escape sequences that the screen obeys: up, erase below, erase to the end of the line; colours change nothing. */
+/**
+ * Supported escape sequences: up, erase below, erase to the end of the line; colours change
+ * nothing.
+ */
 const SEQUENCE = /^\u001B\[(\d*)([AJKm])/;
 
 /**
- * A terminal without a window: it wraps lines, and joins them again when it becomes wider, as most terminals do. A sequence that it does not know is an
- * error.
+ * A terminal without a window. It wraps lines, and joins them again when it becomes wider, as most
+ * terminals do. An unknown sequence is an error.
  */
 export class Screen {
   readonly isTTY = true;
@@ -13,7 +16,7 @@ export class Screen {
   #rows: { text: string; joined: boolean }[] = [{ text: "", joined: false }];
   #row = 0;
   #column = 0;
-  /** The most characters that a line has had. */
+  /** The maximum length of a line. */
   widest = 0;
 
   constructor(columns: number, rows = 24) {
@@ -27,7 +30,7 @@ export class Screen {
       .join("");
   }
 
-  /** Whether the cursor stands at the start of the last row. */
+  /** Whether the cursor is at the start of the last row. */
   get isAtLineStart(): boolean {
     return this.#column === 0 && this.#row === this.#rows.length - 1;
   }

@@ -9,7 +9,7 @@ const model = { provider: "p", modelId: "m", chat: () => undefined };
 const run = { id: "run-1", tags: { team: "a" }, redact: (text: string) => text };
 const usage = { inputTokens: 5, outputTokens: 2, cachedInputTokens: 1, reasoningTokens: 1 };
 
-/** The parts of a trace, without a kernel. Time stands still unless a test moves it. */
+/** The parts of a trace, without a kernel. A test sets the time. */
 async function traced(o: { captureContent?: boolean } = {}): Promise<{
   readonly spans: RecordedSpans;
   readonly trace: RunTrace;

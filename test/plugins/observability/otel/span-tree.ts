@@ -5,7 +5,7 @@ import {
   SimpleSpanProcessor,
 } from "@opentelemetry/sdk-trace-base";
 
-/** Spans kept in memory, and a look at them. */
+/** Spans in memory, with readers. */
 export class RecordedSpans {
   readonly exporter = new InMemorySpanExporter();
   readonly tracerProvider = new BasicTracerProvider({
@@ -29,7 +29,7 @@ export class RecordedSpans {
     return span;
   }
 
-  /** Names with two spaces per level, in the order in which they began. */
+  /** Names with two spaces per level, in the order of their start. */
   tree(): readonly string[] {
     const ids = new Set(this.all.map((span) => span.spanContext().spanId));
     const began = (span: ReadableSpan): number => span.startTime[0] * 1e9 + span.startTime[1];

@@ -45,7 +45,7 @@ async function value(plugin: PrometheusPlugin, series: string): Promise<number |
 }
 
 describe("prometheus", () => {
-  /** Runs once, whatever comes of it, and gives the plugin to look at. */
+  /** Runs once until any end, and returns the plugin. */
   async function run(
     options: Partial<EnsembleOptions>,
     o: PrometheusOptions = {},

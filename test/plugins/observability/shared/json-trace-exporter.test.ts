@@ -27,7 +27,7 @@ function traceOf(id: string): ExecutionTrace {
   );
 }
 
-/** Where the exporter would write the trace of a run. */
+/** The path at which the exporter writes the trace of a run. */
 async function pathOf(id: string): Promise<string> {
   let path = "";
   const trace = Object.create(traceOf("x"), {

@@ -4,7 +4,7 @@ import { projectRoot } from "../../../support/project.js";
 
 const asModule = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`;
 
-/** What a kernel with the plugin says where the package is not installed. */
+/** The error of a kernel with the plugin if the package is not installed. */
 function without(packageName: string, entryPoint: string, factory: string): readonly string[] {
   const loader = `export async function resolve(specifier, context, next) {
     if (specifier !== "${packageName}") return next(specifier, context);

@@ -80,7 +80,7 @@ const toolCall: ToolCallRecord = {
   outcome: "SUCCESS",
 };
 
-/** A failed attempt, a call that asks for a tool, and the answer. */
+/** A failed attempt, a call that requests a tool, and the answer. */
 const calls: readonly ModelCallRecord[] = [
   {
     usage: usage({ outcome: "failed", latencyMs: 100, inputTokens: -1, outputTokens: -1 }),

@@ -4,12 +4,15 @@ import { TRACED, traceOf } from "./teams.js";
 
 export { TRACED };
 
-/** Where the trace of a team is kept. */
+/** The file of a team's trace. */
 export function goldenPath(name: string): string {
   return join(projectRoot, "test/fixtures/golden", `${name}.trace.json`);
 }
 
-/** The trace of a team without what depends on the machine: of a stack trace only its first line stays. The clock of the teams stands still. */
+/**
+ * The trace of a team without machine-dependent values: only the first line of a stack trace
+ * remains. The clock of the teams is fixed.
+ */
 export async function goldenOf(name: string): Promise<string> {
   const document: unknown = JSON.parse((await traceOf(name)).toJson(), (key, value: unknown) =>
     key === "stackTrace" && typeof value === "string" ? value.split("\n", 1)[0] : value,

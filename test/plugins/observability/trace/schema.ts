@@ -1,4 +1,7 @@
-/** What a field holds. `?` before a kind: or null; `[]` behind it: a list of those. A name of {@link SCHEMA}: an object of that shape. */
+/**
+ * The type of a field. `?` before a kind: or null. `[]` after a kind: a list. A name of {@link
+ * SCHEMA}: an object of that shape.
+ */
 type Kind = string;
 type Shape = Readonly<Record<string, Kind>>;
 
@@ -19,8 +22,9 @@ const metrics = {
 };
 
 /**
- * The `.trace.json` format, schema 1.3, as the viewer of the Java version reads it, and after the names in `OURS` what this version adds.
- * A field that is in neither table, or missing, or of another kind, is a change of the format.
+ * The `.trace.json` format, schema 1.3, as the viewer of the Java version reads it. `OURS` contains
+ * the additions of this version. A field outside of both tables, a missing field, or another kind
+ * is a change of the format.
  */
 export const SCHEMA: Readonly<Record<string, Shape>> = {
   Trace: {
@@ -154,7 +158,7 @@ export const SCHEMA: Readonly<Record<string, Shape>> = {
   Step: { stateName: "text", stepNumber: "count", nextState: "text" },
 };
 
-/** What we add; a `!` before a kind: the field may be missing. */
+/** The additions of this version; a `!` before a kind: the field may be missing. */
 export const OURS: Readonly<Record<string, Shape>> = {
   Trace: { exitReason: "text", phases: "Phase[]", reviews: "!Review[]" },
   Task: {
@@ -247,7 +251,7 @@ const SIMPLE: Readonly<Record<string, (value: unknown) => boolean>> = {
   fields: isFields,
 };
 
-/** What is wrong with a value, one line each; `seen` collects the names of the shapes that were there. */
+/** The problems of a value, one line each. `seen` collects the names of the found shapes. */
 export function problemsOf(
   value: unknown,
   kind: Kind,

@@ -24,7 +24,7 @@ import {
 import { ScriptedModel } from "agentensemble/testing";
 import { z } from "zod";
 
-/** A clock that stands still: a trace made with it has no times of its own. */
+/** A fixed clock: a trace with it contains no real times. */
 const stopped: Clock = { now: () => new Date("2026-01-02T03:04:05.000Z"), monotonicMs: () => 1000 };
 
 const usage = { inputTokens: 100, outputTokens: 20, cachedInputTokens: 40, reasoningTokens: 5 };
@@ -34,7 +34,7 @@ const rates = {
   cachedInputTokenRate: 0.0000001,
 };
 
-/** Answers by what stands in the conversation: the first text that is found decides. */
+/** Answers depend on the conversation: the first matching text decides. */
 function model(
   answers: Readonly<Record<string, string | readonly [string, unknown] | Error>>,
 ): ScriptedModel {
@@ -74,7 +74,7 @@ const lookUp = tool({
 });
 const Facts = z.object({ facts: z.array(z.string()) });
 
-/** One ensemble for every workflow, small and with everything in it that a trace can show. */
+/** One small ensemble for every workflow, with everything that a trace can show. */
 const TEAMS: Readonly<Record<string, () => EnsembleOptions>> = {
   sequential: () => {
     const facts = new Task({
@@ -260,7 +260,7 @@ function waiting(name: string): Task {
   return new Task({ name, description: "Wait", handler });
 }
 
-/** All that has a trace of its own: the teams, and a map-reduce run. */
+/** Everything with a separate trace: the teams, and a map-reduce run. */
 export const TRACED: readonly string[] = [...Object.keys(TEAMS), "map-reduce"];
 
 function runOptionsOf(name: string, clock: Clock): RunOptions {
@@ -276,7 +276,7 @@ function runOptionsOf(name: string, clock: Clock): RunOptions {
   return name === "timed-out" ? { ...options, timeoutMs: 20, cancelGraceMs: 10 } : options;
 }
 
-/** Runs one of {@link TRACED} with everything captured, by a clock that stands still. */
+/** Runs one of {@link TRACED} with everything captured, with a fixed clock. */
 async function outputOf(
   name: string,
   on?: (event: EnsembleEvent) => void,

@@ -24,7 +24,7 @@ const scan = tool({
     }),
 });
 
-/** A run with an image, a text file and an address in its task, a PDF in a result, and reasoning. */
+/** A run with reasoning. Its task has an image, a text file and a URL; a result has a PDF. */
 async function run(more: Partial<EnsembleOptions> = {}): Promise<ExecutionTrace> {
   const thought = {
     type: "reasoning" as const,
@@ -88,7 +88,7 @@ const pdf = {
 
 describe("images and files in a trace", () => {
   beforeEach(() => setEnvironment({ HARBOUR_API_KEY: SECRET }));
-  /** What no trace may hold. */
+  /** Texts that no trace may contain. */
   const isClean = (json: string): boolean =>
     [PNG, PDF, NOTES].every((bytes) => !json.includes(bytes.toString("base64"))) &&
     !json.includes("a.test") &&

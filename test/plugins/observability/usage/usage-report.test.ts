@@ -216,7 +216,7 @@ describe("formatCost", () => {
   it("shows unknown if there is no cost", () => expect(formatCost(undefined)).to.equal("unknown"));
 });
 
-/** What the vendor's server itself counted. */
+/** The counts of the vendor's server. */
 class Counter {
   calls = 0;
   input = 0;
@@ -314,7 +314,7 @@ describe("the ledger of a run", () => {
         counter.input,
         counter.output,
       ]);
-      expect(metrics.unknownUsageCalls).to.equal(2); // the overload and the cut answer; what was refused (429, 400) used nothing
+      expect(metrics.unknownUsageCalls).to.equal(2); // the overload and the truncated answer; refused calls (429, 400) used nothing
       expect(trace.taskTraces[0]?.delegations.map(({ succeeded }) => succeeded)).to.deep.equal([
         true,
         true,
@@ -325,7 +325,7 @@ describe("the ledger of a run", () => {
         expect(rows.reduce((sum, row) => sum + row.inputTokens, 0)).to.equal(counter.input);
         expect(rows.reduce((sum, row) => sum + row.calls, 0)).to.equal(counter.calls);
       }
-      expect(usageReport(output, { by: "task-tree" })).to.have.length(1); // all was done for the manager's task
+      expect(usageReport(output, { by: "task-tree" })).to.have.length(1); // all calls belong to the manager's task
       const [row] = usageReport(output, { by: "model" });
       expect(row?.cost?.totalCost).to.be.closeTo(
         counter.input * 0.001 + counter.output * 0.01,
@@ -337,7 +337,7 @@ describe("the ledger of a run", () => {
       };
       expect(document.metrics.ledger).to.have.length(counter.calls);
       expect(document.totalCostEstimate.totalCost).to.equal(row?.cost?.totalCost);
-      expect(document.totalCostEstimate.unpricedCalls).to.equal(2); // the overload and the cut answer
+      expect(document.totalCostEstimate.unpricedCalls).to.equal(2); // the overload and the truncated answer
     });
 });
 

@@ -42,7 +42,7 @@ async function onLoopback(scenario: ChatModelScenario): Promise<ChatModelUnderTe
 
 async function onMock(scenario: ChatModelScenario): Promise<ChatModelUnderTest> {
   const mock = new LLMock({ port: 0, host: "127.0.0.1", logLevel: "silent" });
-  // aimock takes the reason for stopping as the vendor spells it.
+  // aimock accepts the reason for stopping in the vendor's spelling.
   const isRefusal = scenario.kind === "answer" && scenario.finishReason === "content_filter";
   mock.on({ predicate: () => true }, () =>
     isRefusal ? { content: scenario.text, finishReason: "refusal" } : mockResponse(scenario),
@@ -62,7 +62,7 @@ async function onMock(scenario: ChatModelScenario): Promise<ChatModelUnderTest> 
 
 chatModelContract("anthropic on a loopback server", { create: onLoopback });
 
-// aimock always reports a usage (estimated where none is given) and cannot fall silent in the middle of a stream.
+// aimock always reports a usage (estimated if none is given) and cannot pause within a stream.
 chatModelContract("anthropic on aimock", {
   create: onMock,
   supports: { missingUsage: false, stall: false },

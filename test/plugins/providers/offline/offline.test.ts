@@ -235,7 +235,7 @@ describe("the offline model", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(piece, { maxLength: 12 }), async (parts) => {
         const raw = parts.join(" ");
-        fc.pre(!/^\s*[[{]/.test(raw)); // JSON is read as the strings it stands for
+        fc.pre(!/^\s*[[{]/.test(raw)); // JSON is read as its strings
         const { content } = (await model.chat({ messages: withContext({ raw }) })).message;
         if (content === NO_SENTENCE || content === NO_SOURCE) return;
         const response = await model.chat({

@@ -24,7 +24,7 @@ export function withContext(
   ];
 }
 
-/** Asks for JSON of a schema and reads it. */
+/** Requests JSON of a schema and reads it. */
 export async function filled(
   model: ChatModel,
   schema: JsonSchema,

@@ -79,11 +79,11 @@ const responsesOnLoopback = async (scenario: ChatModelScenario): Promise<ChatMod
 
 chatModelContract("openai's Responses on a loopback server", { create: responsesOnLoopback });
 
-// aimock always reports a usage (estimated where none is given) and cannot fall silent in the middle of a stream.
+// aimock always reports a usage (estimated if none is given) and cannot pause within a stream.
 const supports = { missingUsage: false, stall: false };
 chatModelContract("openai on aimock", { create: (scenario) => onMock(scenario, {}), supports });
 chatModelContract("openai's Responses on aimock", {
-  // For a filtered answer aimock writes a failed one, which the vendor does not.
+  // aimock returns a failed answer in place of a filtered one, unlike the vendor.
   create: (scenario) =>
     scenario.kind === "answer" && scenario.finishReason === "content_filter"
       ? responsesOnLoopback(scenario)

@@ -8,7 +8,7 @@ import type { RecordedRequest, Reply } from "../../../support/model-server.js";
 import { OpenAIServer } from "../../../support/openai-server.js";
 import { rejectionOf } from "../../../support/rejection.js";
 
-/** Answers with vectors that tell which text they are for, in the opposite order. */
+/** Answers with vectors that identify their text, in the opposite order. */
 function vectors({ body }: RecordedRequest): Reply {
   const input = body["input"] as readonly string[]; // as the client sends it
   const data = input

@@ -4,7 +4,7 @@ import { CallDeadline } from "../../../../src/plugins/providers/shared/call-dead
 import { GuardedBody } from "../../../../src/plugins/providers/shared/guarded-body.js";
 import { rejectionOf } from "../../../support/rejection.js";
 
-// With responses that no network made: what a fetch function of the user's own may give.
+// With created responses, as a user's own fetch function may return them.
 describe("GuardedBody", () => {
   let deadline: CallDeadline;
   beforeEach(
@@ -27,7 +27,7 @@ describe("GuardedBody", () => {
     return all;
   }
 
-  /** A body that goes on for ever; says when it was cancelled. */
+  /** An endless body that reports its cancellation. */
   function endless(): { readonly response: Response; readonly cancelled: Promise<void> } {
     let tell = (): void => undefined;
     const cancelled = new Promise<void>((resolve) => (tell = resolve));

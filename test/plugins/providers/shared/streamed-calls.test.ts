@@ -5,7 +5,7 @@ import { StreamedResponse } from "../../../../src/plugins/providers/openai/respo
 import type { StreamedAnswer } from "../../../../src/plugins/providers/shared/chat-protocol.js";
 import type { Fields } from "../../../../src/util/objects.js";
 
-/** Time that grows with the square of this number is longer than any test may take. */
+/** With quadratic time, this number exceeds the time limit of any test. */
 const COUNT = 100_000;
 
 interface Vendor {

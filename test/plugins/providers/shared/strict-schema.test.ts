@@ -9,7 +9,7 @@ import {
   toStrictSchema,
 } from "../../../../src/plugins/providers/shared/strict-schema.js";
 
-/** A schema, values that satisfy it, and what a model in strict mode writes for such a value. */
+/** A schema, valid values, and the output of a model in strict mode for such a value. */
 interface Sample {
   readonly schema: JsonSchema;
   readonly values: fc.Arbitrary<unknown>;
@@ -48,7 +48,8 @@ interface Property {
 function objectOf(properties: Readonly<Record<string, Property>>): Sample {
   const entries = Object.entries(properties);
   const required = entries.filter(([, property]) => property.required).map(([name]) => name);
-  // Of a property that is optional and may be null nobody can tell whether a null means its absence, so it is always there.
+  // A null of an optional property that may be null is ambiguous. The property is therefore always
+  // present.
   const present = entries
     .filter(([, property]) => property.required || property.sample.allowsNull)
     .map(([name]) => name);
@@ -86,7 +87,7 @@ function listOf(sample: Sample): Sample {
   };
 }
 
-/** One of two objects that a fixed value tells apart. */
+/** One of two objects with a distinguishing fixed value. */
 function eitherOf(keyword: "anyOf" | "oneOf", first: Property, second: Property): Sample {
   const branch = (kind: string, property: Property): Sample =>
     objectOf({
@@ -135,7 +136,7 @@ const ROOTS = fc
   .map((properties) => objectOf({ ...properties }))
   .map((sample): Sample => ({ ...sample, schema: { ...sample.schema, $defs: DEFINITIONS } }));
 
-/** Whether every object in it is closed and demands all it has. */
+/** Whether every object in it is closed and requires all its properties. */
 function isStrict(schema: unknown): boolean {
   if (typeof schema !== "object" || schema === null) return true;
   if (Array.isArray(schema)) return schema.every(isStrict);

@@ -14,7 +14,7 @@ budgetAccountContract("elsewhere", {
   },
 });
 
-/** What the suite finds, by what the accounts do wrong. */
+/** The failing test of the suite for each fault of the accounts. */
 const FOUND: Readonly<Record<BudgetFault, string>> = {
   "adds earlier usage":
     "counts earlier executions once: the greater of the stored and the reported usage",

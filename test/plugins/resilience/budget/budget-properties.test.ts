@@ -15,7 +15,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { pause } from "../../../support/time.js";
 
-/** Exact by construction: every message has ten tokens of input, frame included. */
+/** Exact by construction: every message has ten tokens of input, including its frame. */
 const counting = definePlugin({
   name: "counting",
   bind: (bind) => void bind.single(Tokens.TokenCounter).toConstantValue({ count: () => 6 }),
@@ -31,7 +31,10 @@ interface Case {
   readonly limit: { readonly maxTokens: number } | { readonly maxCost: number };
   readonly rejects: boolean;
   readonly perCall: number;
-  /** Read in turn by the model: which share of its allowance it uses, whether it reports that, fails, and how long it takes. */
+  /**
+   * The model reads these in turn: the used share of its allowance, its report, its failure, and
+   * its duration.
+   */
   readonly moves: readonly {
     readonly share: number;
     readonly reports: boolean;

@@ -27,7 +27,10 @@ import { expect } from "chai";
 import { failure, runToEnd, untilAborted, type Ended } from "../../../support/kernel-fixtures.js";
 import { pause } from "../../../support/time.js";
 
-/** Every message counts 10 tokens, frame included: the prompts of these tasks have two, so 20 tokens of input. */
+/**
+ * Every message counts 10 tokens, including its frame. The prompts of these tasks have two
+ * messages: 20 tokens of input.
+ */
 const PER_MESSAGE = 10;
 const counting = definePlugin({
   name: "counting",
@@ -55,7 +58,7 @@ const task = (name: string, maxOutputTokens?: number): Task =>
 const tasks = (count: number, maxOutputTokens?: number): Task[] =>
   Array.from({ length: count }, (_, i) => task(`t${i + 1}`, maxOutputTokens));
 
-/** Answers with as many tokens as it may, or `outputTokens`. */
+/** Answers with the maximum number of tokens, or `outputTokens`. */
 function spending(
   outputTokens?: number,
   o: { readonly modelId?: string; readonly delayMs?: number } = {},
@@ -890,7 +893,7 @@ describe("the budget of a run", () => {
       { maxTokens: 230, onExceeded: "reject" },
       { model: spending(50), tasks: tasks(1, 100), plugins: [asking] },
     );
-    expect(ended.error?.message).to.not.equal(undefined); // 120 are reserved for the call itself: too little is left for the judge, who is refused instead of waiting for ever
+    expect(ended.error?.message).to.not.equal(undefined); // 120 tokens are reserved for the call: too few remain for the judge, who is refused instead of waiting forever
     const enough = await run(
       { maxTokens: 240 },
       { model: spending(50), tasks: tasks(1, 100), plugins: [asking] },

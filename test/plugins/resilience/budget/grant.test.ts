@@ -174,7 +174,7 @@ describe("a grant of a run's budget", () => {
   it("leaves no timer when it is settled, or its run has ended", async () => {
     const timers = (): number =>
       process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
-    await Promise.resolve(); // mocha starts its own timer meanwhile
+    await Promise.resolve(); // mocha starts its own timer in the meantime
     const before = timers();
     for (const budgeted of [{ maxTokens: 10_000 }, undefined])
       for (const settles of [true, false])

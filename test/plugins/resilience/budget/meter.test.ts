@@ -11,7 +11,7 @@ const tasks = (count: number): Task[] =>
 const spending = (): ScriptedModel =>
   new ScriptedModel(() => ({ text: "x", usage: { inputTokens: 7, outputTokens: 3 } }));
 
-/** A clock that goes on by `stepMs` with each reading. */
+/** A clock that advances by `stepMs` with each reading. */
 function stepping(stepMs: number) {
   let ms = 0;
   const clock: Clock = { now: () => new Date(0), monotonicMs: () => (ms += stepMs) };
@@ -68,7 +68,7 @@ describe("the events of a budget", () => {
   });
 
   it("are few for any number of calls, and the last event contains the final state", async () => {
-    await Promise.resolve(); // mocha starts its own timer meanwhile
+    await Promise.resolve(); // mocha starts its own timer in the meantime
     const before = timers();
     const ended = await runToEnd({
       model: spending(),

@@ -36,7 +36,7 @@ const agent = new Agent({ role: "r", goal: "g", modelOptions: { maxOutputTokens:
 const tasks = (count: number): Task[] =>
   Array.from({ length: count }, (_, i) => new Task({ description: `Do ${i}`, agent }));
 
-/** Uses all that it may. */
+/** Uses the maximum number of tokens. */
 const spending = (delayMs = 0): ScriptedModel =>
   new ScriptedModel(() => ({
     text: "x",
@@ -44,7 +44,7 @@ const spending = (delayMs = 0): ScriptedModel =>
     usage: { inputTokens: INPUT, outputTokens: 100 },
   }));
 
-/** A clock whose sleeps end when the test says so. */
+/** A clock whose sleeps end on request of the test. */
 class SleepingClock implements Clock {
   readonly sleeps: { readonly ms: number; readonly wake: () => void }[] = [];
   now(): Date {
@@ -247,7 +247,7 @@ describe("a budget that several processes share", () => {
   });
 
   it("is respected by all processes if the account answers synchronously", async () => {
-    // What two kernels of one process may share.
+    // The values that two kernels of one process may share.
     const account = new LocalBudgetAccount({
       maxTokens: 5 * CALL,
       earlier: { tokens: 0, cost: 0 },
@@ -331,7 +331,7 @@ describe("a budget with a faulty account", () => {
     }
   });
 
-  /** An account that settles when `fails` says so. */
+  /** An account that settles if `fails` requests it. */
   const settling = (fails: () => boolean, used: BudgetAmount[]): BudgetAccounts =>
     accountsWith((account) => ({
       reserve: (amount) => {

@@ -22,7 +22,7 @@ const look = tool({
 const agent = new Agent({ role: "r", goal: "g", tools: [look] });
 const looking = new Task({ name: "t", description: "Look around", agent });
 
-/** Asks for the tool `turns` times, then answers. */
+/** Calls the tool `turns` times, then answers. */
 const turns = (count: number): ScriptedModel =>
   new ScriptedModel([
     ...Array.from({ length: count }, (_, i): Step => ({

@@ -28,7 +28,10 @@ const request = (agentRole: string, priority: Priority): DelegationRequest => ({
 const roleOf = (call: { readonly messages: readonly unknown[] }): string =>
   /You are (\w+)/.exec(JSON.stringify(call.messages))?.[1] ?? "";
 
-/** The roles of a delegation chain: the first task delegates with `priorities[0]` to Worker1, who delegates with `priorities[1]` to Worker2, and so on. */
+/**
+ * The roles of a delegation chain. The first task delegates with `priorities[0]` to Worker1, which
+ * delegates with `priorities[1]` to Worker2.
+ */
 async function prioritiesAlong(
   priorities: readonly Priority[],
 ): Promise<readonly (readonly [string, Priority | undefined])[]> {
@@ -79,7 +82,7 @@ describe("the priority of a delegation", () => {
       (role) => new Agent({ role, goal: "Work" }),
     );
     const lead = scoped("lead", async (scope) => {
-      // The first one takes the only place, so that all others wait.
+      // The first call takes the only place: all others wait.
       await Promise.all(
         [
           request("First", "NORMAL"),

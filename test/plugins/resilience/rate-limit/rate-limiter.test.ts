@@ -31,14 +31,16 @@ const limited = (limits: readonly OwnedRateLimit[], o: Partial<LlmCall> = {}): L
 const timers = (): number =>
   process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
 
-/** Waits for the call's turn and begins it, as the hooks do; gives the moment in which it began. */
+/** Waits for the call's turn and begins it, like the hooks. Returns the time of its start. */
 async function startOf(limiter: RateLimiter, call: LlmCall): Promise<number> {
   expect(await limiter.admit(call)).to.equal(undefined);
   limiter.begin(call);
   return performance.now();
 }
 
-/** Waits for the calls' turns; gives their numbers in the order in which they started, and when each did. */
+/**
+ * Waits for the calls' turns. Returns their numbers in the order of their starts, with the times.
+ */
 async function starts(
   limiter: RateLimiter,
   calls: readonly LlmCall[],
@@ -54,7 +56,7 @@ async function starts(
   return { order, times };
 }
 
-/** A call whose turn comes at once and that has begun. */
+/** A call that begins immediately. */
 async function begun(limiter: RateLimiter, call: LlmCall): Promise<LlmCall> {
   expect(limiter.admit(call)).to.equal(undefined);
   limiter.begin(call);
@@ -157,7 +159,7 @@ describe("the rate limiter", () => {
 
   it("ends a wait immediately with its signal's reason, and passes the slot to the next call", async () => {
     const limiter = new RateLimiter();
-    const one = bears(RateLimit.of(1, 200).with({ waitTimeoutMs: 350 })); // patience for one period, not for two
+    const one = bears(RateLimit.of(1, 200).with({ waitTimeoutMs: 350 })); // the maximum wait is one period, not two
     await begun(limiter, limited([one]));
     const stop = new AbortController();
     const first = limiter.admit(limited([one], { signal: stop.signal }));

@@ -15,7 +15,7 @@ import { rejection } from "../../../support/rejection.js";
 const tasks = (count: number): readonly Task[] =>
   Array.from({ length: count }, (_, n) => Task.of(`Say hello ${n}`));
 
-/** A model that notes when each of its calls begins. */
+/** A model that records the start of its calls. */
 class TimedModel implements ChatModel {
   readonly provider = "timed";
   readonly modelId = "timed";

@@ -23,7 +23,7 @@ import { rejection } from "../../../support/rejection.js";
 import { pause } from "../../../support/time.js";
 import { failuresOf } from "../../testing/failures-of.js";
 
-/** A window that answers after a tick and counts by key, as a store elsewhere does. */
+/** A window that answers after a tick and counts by key, like an external store. */
 class RemoteWindow implements RateWindow {
   readonly keys = new Set<string>();
   readonly #owners = new Map<string, object>();
@@ -176,7 +176,7 @@ describe("a rate window that does not answer", () => {
   });
 });
 
-/** Looks whether there is a place, and takes it after a tick. */
+/** Checks for a place, and takes it after a tick. */
 class CarelessWindow implements RateWindow {
   readonly #places: RateTurn[] = [];
 

@@ -10,7 +10,7 @@ const neverAsked = (host: string): never => {
   throw new Error(`the resolver was asked for ${host}`);
 };
 
-/** Judges a URL, without a connection. */
+/** Checks a URL without a connection. */
 async function isRefused(
   url: string,
   lookup: (host: string) => readonly string[] = neverAsked,

@@ -26,7 +26,7 @@ async function served<T>(handler: Handler, work: (port: number) => Promise<T>): 
   }
 }
 
-/** What `webRequest` reads of a request. */
+/** The fields of a request that `webRequest` reads. */
 function incoming(fields: object): IncomingMessage {
   const whole = { method: "GET", url: "/", headers: {}, socket: {}, ...fields };
   return whole as unknown as IncomingMessage; // only these fields are read
@@ -93,7 +93,7 @@ describe("a request for fetch handlers", () => {
 });
 
 describe("the text of a body", () => {
-  /** What `bodyText` makes of a body that is sent in these chunks. */
+  /** The result of `bodyText` for a body in these chunks. */
   async function read(
     chunks: readonly string[],
     o: {

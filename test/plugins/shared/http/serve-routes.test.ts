@@ -85,7 +85,7 @@ describe("routes of plugins", () => {
       });
       sent.on("error", reject).end(o.body);
     });
-  /** Sends a text, and returns what comes back until the connection ends. */
+  /** Sends a text, and returns the received data until the connection ends. */
   const sentText = async (text: string): Promise<string> => {
     const socket = connect(listener?.port ?? 0, "127.0.0.1").setEncoding("utf8");
     let answer = "";

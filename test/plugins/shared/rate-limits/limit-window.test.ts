@@ -5,7 +5,7 @@ import { LimitWindow } from "../../../../src/plugins/shared/rate-limits/limit-wi
 
 const weighed = RateLimit.of(100, 1_000).with({ tokens: 50 });
 
-/** A call that gets its turn and begins at once. */
+/** A call that begins immediately. */
 function start(window: LimitWindow, now: number, tokens = 0): void {
   window.hold(tokens);
   window.begin(now);

@@ -143,7 +143,7 @@ describe("WebhookSender", () => {
     body,
   });
   const never = new AbortController().signal;
-  /** The result of `work`, for which the clock goes on. */
+  /** The result of `work`, during which the clock advances. */
   const timed = async <T>(work: Promise<T>): Promise<T> => {
     let isOver = false;
     void work.finally(() => (isOver = true));

@@ -66,10 +66,13 @@ const FAILURES: readonly (readonly [unknown, string])[] = [
   ["1+".repeat(500) + "1", "Expression must not have more than 1000 characters, got 1001"],
 ];
 
-/** An expression as a tree, its text with as few parentheses as the grammar needs, and its value by JavaScript's own operators. */
+/**
+ * An expression as a tree, its text with the fewest parentheses, and its value by JavaScript's own
+ * operators.
+ */
 interface Sample {
   readonly text: string;
-  /** `undefined` where a part of it divides by zero. */
+  /** `undefined` if a part of it divides by zero. */
   readonly value: number | undefined;
   /** Of the operator at the top: 1 sum, 2 product, 3 sign, 4 power, 5 number or parentheses. */
   readonly level: number;

@@ -44,7 +44,10 @@ function write(file: string, text: string, mode = 0o644): void {
   writeFileSync(join(dir, file), text, { mode });
 }
 
-/** A folder with a repository of one commit: file a.txt. Copied for each test, which takes less time than making it. */
+/**
+ * A folder with a repository of one commit: file a.txt. It is copied for each test, which is faster
+ * than its creation.
+ */
 let model: string;
 
 before(() => {

@@ -15,7 +15,7 @@ const text = fc
   .array(fc.constantFrom("a\n", "b\n", "c\n", "d\n", "\n", "e"), { maxLength: 25 })
   .map((lines) => lines.join(""));
 
-/** The least number of lines to take away and to add, by the textbook. */
+/** The minimum number of removed and added lines, by the textbook algorithm. */
 function distance(a: readonly string[], b: readonly string[]): number {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (const [i, line] of a.entries()) {

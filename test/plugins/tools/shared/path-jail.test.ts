@@ -34,13 +34,15 @@ interface Attack {
   readonly prepare?: (s: Sandbox) => unknown;
   /** The code that reading fails with. */
   readonly read: "AE_ACCESS_DENIED" | "AE_FILE_ACCESS";
-  /** The code that writing fails with; `inside` where the text is a strange name, and lands within. */
+  /**
+   * The code that writing fails with; `inside` if the text is an unusual name inside the folder.
+   */
   readonly write: "AE_ACCESS_DENIED" | "AE_FILE_ACCESS" | "inside";
 }
 
 const denied = { read: "AE_ACCESS_DENIED", write: "AE_ACCESS_DENIED" } as const;
 const refused = { read: "AE_FILE_ACCESS", write: "AE_FILE_ACCESS" } as const;
-/** A strange name, but a name. */
+/** An unusual, but valid name. */
 const harmless = { read: "AE_FILE_ACCESS", write: "inside" } as const;
 
 const ATTACKS: readonly Attack[] = [
@@ -385,7 +387,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
       for (let i = 0; i < 40; i++) {
         const bytes = await jail
           .read("shared")
-          .catch((error: unknown) => AgentEnsembleError.isInstance(error)); // one that is replaced again and again is refused
+          .catch((error: unknown) => AgentEnsembleError.isInstance(error)); // a file that is replaced repeatedly is refused
         if (typeof bytes === "object")
           expect(texts).to.include(Buffer.from(bytes.bytes).toString());
       }
@@ -456,7 +458,7 @@ for (const mode of ["held folders", "paths alone"] as const) {
   });
 }
 
-/** Puts a link in the place of a folder, and the folder back, until it is stopped. */
+/** Replaces a folder by a link, and the link by the folder, until it is stopped. */
 function startSwapping({ inside, outside }: Sandbox, name: string): { stop(): Promise<void> } {
   const [path, kept] = [join(inside, name), join(inside, `${name}-kept`)];
   let going = true;
@@ -486,7 +488,7 @@ function startSwapping({ inside, outside }: Sandbox, name: string): { stop(): Pr
 
 type PathCall = (path: string, ...rest: unknown[]) => Promise<unknown>;
 
-/** Lets something happen right after the system has been asked about a path. */
+/** Calls a function right after the system was asked about a path. */
 function after(name: "lstat" | "open" | "realpath", end: string, deed: () => void): () => void {
   const patched = fsPromises as unknown as Record<string, PathCall>; // the module as it may be changed for everybody
   const original = patched[name];

@@ -113,7 +113,7 @@ describe("runCommand", () => {
 
     it("contains only listed variables", async () => {
       const names = Object.keys(await environment());
-      const added = ["NODE_V8_COVERAGE"]; // Node itself hands it on while coverage is measured
+      const added = ["NODE_V8_COVERAGE"]; // Node itself passes it on while coverage is measured
       const isKnown = (name: string): boolean =>
         [...DEFAULT_ALLOWED_ENV, ...added].includes(name) ||
         name.startsWith("LC_") ||
@@ -440,7 +440,7 @@ describe("runCommand", () => {
           const { runCommand } = await import(${JSON.stringify(module)});
           void runCommand({ command: ["sh", "-c", "sh -c 'echo $$ > a.pid; sleep 60' & echo $$ > b.pid; wait"] });
           setInterval(() => { if (existsSync("a.pid") && existsSync("b.pid")) { ${ending}; } }, 20);`;
-        // Not by runCommand, which would end them too.
+        // Not with runCommand, which would end them.
         const code = await new Promise((resolve) =>
           spawn(process.execPath, ["--input-type=module", "-e", source], {
             cwd: dir,

@@ -28,7 +28,7 @@ const CONTINUE = ReviewDecision.continue();
 /** Of both types: for agents, and for tasks. */
 type Noting = AnyTool & Tool;
 
-/** A tool that notes its calls. */
+/** A tool that records its calls. */
 function noting(name: string, calls: string[], o: Partial<ToolBase<string>> = {}): Noting {
   return tool({
     name,
@@ -47,12 +47,12 @@ interface Wanted {
   readonly tools: readonly AnyTool[];
   readonly steps: readonly Step[];
   readonly options?: EnsembleOptions | undefined;
-  /** Whether there is somebody to ask. Default true. */
+  /** Whether a reviewer exists. Default true. */
   readonly attended?: boolean | undefined;
   readonly answer?: ReviewDecision | undefined;
 }
 
-/** One agent that makes the calls; gives who was asked what. */
+/** One agent that makes the calls. Returns the received questions. */
 async function run({
   tools,
   steps,
@@ -113,7 +113,7 @@ describe("approveAfterUntrusted()", () => {
       "of a file": () => MemoryStore.file(join(temporaryFolder(), "memory.jsonl")),
     };
 
-    /** A run that calls `first`, and remembers its answer; without the plugin. */
+    /** A run without the plugin that calls `first`, and stores its answer. */
     async function remember(memoryStore: MemoryStore, tools: readonly AnyTool[]): Promise<void> {
       const model = new ScriptedModel([...tools.map(({ name }) => call(name)), "remembered"]);
       const agent = new Agent({ role: "Reader", goal: "g", tools, model });
@@ -146,7 +146,7 @@ describe("approveAfterUntrusted()", () => {
         const why =
           "This run has read text from outside (memory written after tool 'fetch'), which may hold instructions.";
         expect(await acting()).to.deep.equal([why]);
-        expect(await acting()).to.deep.equal([why]); // what that run wrote bears the mark as well
+        expect(await acting()).to.deep.equal([why]); // entries of that run also have the mark
       });
 
     it("requires approval if a handler has read it", async () => {
@@ -177,7 +177,10 @@ describe("approveAfterUntrusted()", () => {
     };
     const lesson = "REFINED_DESCRIPTION: Do it\nREFINED_EXPECTED_OUTPUT: It\n";
 
-    /** A run of the task that calls the tool, or none, and draws a lesson. Returns why a person was asked. */
+    /**
+     * A run of a task that may call the tool, and stores a lesson. Returns the reason of the
+     * approval.
+     */
     async function acting(
       reflectionStore: ReflectionStore,
       tool: AnyTool | undefined,
@@ -213,7 +216,7 @@ describe("approveAfterUntrusted()", () => {
         const why =
           "This run has read text from outside (lesson drawn after tool 'fetch'), which may hold instructions.";
         expect(await acting(store, act)).to.deep.equal([why]);
-        expect(await acting(store, act)).to.deep.equal([why]); // the lesson built on it bears the mark as well
+        expect(await acting(store, act)).to.deep.equal([why]); // the derived lesson also has the mark
       });
   });
 
@@ -385,7 +388,7 @@ describe("approveAfterUntrusted()", () => {
       toolCalls: [{ name: "delegate", arguments: { agentRole: "Reader", taskDescription } }],
     });
 
-    /** A lead that has the reader read twice and then acts. */
+    /** A lead whose reader reads twice, and which then acts. */
     async function led(
       attended: boolean,
     ): Promise<Ended & { readonly calls: readonly string[]; readonly asked: readonly string[] }> {

@@ -3,7 +3,7 @@ import { ReviewDecision } from "../../../../src/contracts/review.js";
 import { ToolResult } from "../../../../src/contracts/tool-result.js";
 import { fakeScope } from "../../../support/fake-scope.js";
 
-/** Calls a tool by itself, as the gateway would. */
+/** Calls a tool directly, like the gateway. */
 export async function callTool<I>(
   tool: Tool<I>,
   input: I,

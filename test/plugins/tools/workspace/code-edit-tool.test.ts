@@ -48,7 +48,7 @@ describe("code_edit", () => {
   const edit = (input: Omit<CodeEditInput, "path">, path = "f") =>
     call(codeEditTool({ baseDir: s.inside }), { path, ...input });
 
-  /** The file before and after, and an edit between them. */
+  /** The file before and after, and the edit between them. */
   const edits: readonly [string, string, string, Omit<CodeEditInput, "path">][] = [
     [
       "replaces lines",

@@ -20,7 +20,7 @@ interface Parts {
   readonly told: TaskContext["revision"][];
 }
 
-/** A writer that counts its visits, and a judge that gives the number of the last draft. */
+/** A writer that counts its visits, and a judge that returns the number of the last draft. */
 function parts(): Parts {
   const told: TaskContext["revision"][] = [];
   const write = new Task({
@@ -35,7 +35,7 @@ function parts(): Parts {
   return { write, judge, told };
 }
 
-/** Writes until the judge has seen three drafts. */
+/** Writes until the judge has received three drafts. */
 function review({ write, judge }: Parts, o: Partial<Options> = {}): Graph<"write" | "judge"> {
   return new Graph({
     name: "review",
@@ -55,7 +55,7 @@ function review({ write, judge }: Parts, o: Partial<Options> = {}): Graph<"write
   });
 }
 
-/** One state that leads on as the edges say. */
+/** One state whose edges decide the next one. */
 function single(
   task: AnyTask,
   edges: GraphOptions<"only">["edges"],

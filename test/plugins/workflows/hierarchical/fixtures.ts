@@ -10,14 +10,14 @@ export type Step = Awaited<ReturnType<Script>>;
 export const researcher = new Agent({ role: "Researcher", goal: "Find facts" });
 export const writer = new Agent({ role: "Writer", goal: "Write", background: "A poet" });
 
-/** One wish of the manager's model. */
+/** One request of the manager's model. */
 export interface Wish {
   readonly agentRole?: unknown;
   readonly taskDescription?: unknown;
   readonly taskNumber?: unknown;
 }
 
-/** A turn in which the manager delegates, side by side where there are several. */
+/** A turn in which the manager delegates, concurrently for several tasks. */
 export function delegateTask(...wishes: readonly Wish[]): Step {
   return {
     toolCalls: wishes.map((wish) => ({
@@ -39,12 +39,15 @@ export function textAt(request: ChatRequest | undefined, index: number): string 
   return typeof content === "string" ? content : "";
 }
 
-/** Whose request it is. */
+/** The role of the request's agent. */
 export function roleIn(request: ChatRequest): string {
   return /^You are ([^\n]*)\./.exec(textAt(request, 0))?.[1] ?? "";
 }
 
-/** Runs a team whose manager follows a script; workers answer `{role} {number of the call}` unless told otherwise. */
+/**
+ * Runs a team whose manager follows a script. Workers answer `{role} {number of the call}` by
+ * default.
+ */
 export async function lead(
   script: readonly Step[],
   options: EnsembleOptions,
@@ -60,7 +63,7 @@ export async function lead(
   return { ...ended, manager, workers };
 }
 
-/** What the tool told the manager, call by call. */
+/** The results of the tool for the manager, call by call. */
 export function told({ manager }: Led): readonly string[] {
   const last = manager.requests.at(-1);
   return (last?.messages ?? []).flatMap((message) =>

@@ -12,7 +12,7 @@ import { delegateTask, lead, researcher, writer } from "./fixtures.js";
 const agents = [researcher, writer];
 const task = Task.of("Write a brief");
 
-/** What `explain()` and `run()` refuse; no model is called. */
+/** The error of `explain()` and `run()`; no model is called. */
 async function refused(options: EnsembleOptions): Promise<string> {
   const model = new ScriptedModel([]);
   const ensemble = new Ensemble({

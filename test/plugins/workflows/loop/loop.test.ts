@@ -17,7 +17,7 @@ import { pause } from "../../../support/time.js";
 interface Body {
   readonly draft: Task;
   readonly judge: Task<number>;
-  /** What the draft was told, for each iteration. */
+  /** The prompts of the draft, for each iteration. */
   readonly told: TaskContext["revision"][];
 }
 
@@ -335,7 +335,7 @@ describe("a loop", () => {
   });
 });
 
-/** Loops with one body task each; `order` says what was done when. */
+/** Loops with one body task each; `order` records the executions. */
 function marked(order: string[], name: string, o: Partial<LoopOptions> = {}): Loop {
   const task = new Task({
     description: `Body of ${name}`,
@@ -385,7 +385,7 @@ describe("loops in PARALLEL", () => {
       name: "slow",
       description: "Slow",
       handler: async () => {
-        while (order.filter((name) => name === "free").length < 2) await pause(1); // for ever, were the free loop to wait for this task
+        while (order.filter((name) => name === "free").length < 2) await pause(1); // endless if the free loop waited for this task
         return String(order.push("slow"));
       },
     });

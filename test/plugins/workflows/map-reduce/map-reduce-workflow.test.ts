@@ -6,7 +6,10 @@ import { Task } from "../../../../src/contracts/task.js";
 import { Kernel } from "../../../../src/kernel/kernel.js";
 import { standardPlugins } from "../../../../src/ensemble/standard-plugins.js";
 
-/** What one run of an adaptive reduction did. Each map's text is its item's number; reduces join the texts and cut them to a share. */
+/**
+ * The records of one run of an adaptive reduction. Each map's text is its item's number; reduces
+ * join the texts and shorten them.
+ */
 async function reduction(sizes: readonly number[], budget: number, share: number, kernel: Kernel) {
   const groups: { readonly sizes: readonly number[]; readonly seen: readonly string[] }[] = [];
   const summary = new MapReduceEnsemble({

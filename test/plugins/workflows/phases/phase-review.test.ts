@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { failing, runToEnd } from "../../../support/kernel-fixtures.js";
 import { pause } from "../../../support/time.js";
 
-/** A task that notes what it is told each time. */
+/** A task that records each of its inputs. */
 interface Worker {
   readonly task: Task;
   readonly told: TaskContext["revision"][];
@@ -28,11 +28,11 @@ function worker(name: string, context: readonly Task[] = []): Worker {
 
 interface Judge {
   readonly review: PhaseReview;
-  /** The texts it was shown, each time. */
+  /** The received texts, for each execution. */
   readonly shown: (readonly string[])[];
 }
 
-/** Says these things, one each time, and approves after the last. */
+/** Returns these texts in turn, and approves after the last. */
 function judge(
   verdicts: readonly string[],
   limits: {

@@ -22,7 +22,7 @@ import { pause } from "../../../support/time.js";
 const phase = (name: string, tasks: PhaseOptions["tasks"], o: Partial<PhaseOptions> = {}): Phase =>
   new Phase({ name, tasks, ...o });
 
-/** A task that waits until another one has started; both ends of `meeting` are needed for either to end. */
+/** A task that waits until another one has started; both tasks end only together. */
 function meeting(names: readonly string[]): readonly Task[] {
   const present = new Set<string>();
   return names.map(

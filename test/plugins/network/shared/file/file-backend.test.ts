@@ -218,7 +218,7 @@ interface Facts {
   readonly results: Map<string, string>;
 }
 
-/** Runs the program on the folder and kills it after some facts. */
+/** Runs the program on the folder and kills it after some records. */
 async function runAndKill(folder: string, facts: Facts, killAfter: number): Promise<void> {
   const args = ["-C", "agentensemble-source", program, folder, String(facts.accepted.size)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });

@@ -1,4 +1,5 @@
-// Fills its file up to a limit of the system, and goes on with what still has room: prints what it saw.
+// Fills its file up to a limit of the system, and continues with smaller data. Prints its
+// observations.
 import { AgentEnsembleError } from "agentensemble";
 import { NetworkBackend } from "agentensemble/network";
 import { rejectionOf } from "../../../../support/rejection.js";

@@ -1,4 +1,5 @@
-// Accepts requests and works them off until it is killed. Prints a line for each fact that must hold from then on.
+// Accepts and executes requests until it is killed. Prints a line for each fact that must remain
+// true.
 import { NetworkBackend } from "agentensemble/network";
 
 const [folder = "", start = "0"] = process.argv.slice(2);
