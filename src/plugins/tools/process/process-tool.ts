@@ -46,7 +46,6 @@ export interface ProcessToolOptions extends Pick<
 
 const OPTIONS = [...COMMAND_OPTIONS, "name", "description", "command", "requireApproval", "effect"];
 const DEFAULTS = Object.freeze({ timeoutMs: 30_000, maxOutputBytes: 1_048_576 });
-/** Maximum number of input characters shown to a reviewer. */
 
 function checkProcess(options: ProcessToolOptions): void {
   checkOptions("processTool()", options, OPTIONS);
