@@ -43,7 +43,7 @@ export interface StreamedAnswer {
 /** The encoding of a vendor's requests and responses. Sending is the same for all vendors. */
 export interface ChatProtocol {
   readonly path: string;
-  /** Encodes a request. `providerOptions` override the other settings. */
+  /** Encodes a request. `providerOptions` override all settings except `stream`. */
   write(request: ChatRequest, target: WireTarget): WireRequest;
   /**
    * Reads a whole response.

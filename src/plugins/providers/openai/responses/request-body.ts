@@ -46,7 +46,7 @@ function reasoningFields(reasoning: ChatRequest["reasoning"]): Partial<ResponseF
 
 /**
  * Builds the body of a call. The vendor stores nothing, because every request contains the whole
- * conversation. `providerOptions` override the other settings.
+ * conversation. `providerOptions` override the other settings, except the one for streaming.
  */
 export function requestBody(
   request: ChatRequest,
