@@ -31,8 +31,8 @@ export interface SqlMemoryOptions {
    */
   readonly minScore?: number | undefined;
   /**
-   * Time limit in milliseconds for the server to accept a connection, and for each statement. Not
-   * used for PGlite. Default 30,000.
+   * Time limit in milliseconds for the server to accept a connection, and for each statement.
+   * Refused for PGlite. Default 30,000.
    */
   readonly timeoutMs?: number | undefined;
 }
