@@ -16,7 +16,7 @@ export interface Principal {
   readonly role: PrincipalRole;
   /**
    * The review roles of the principal. The principal may answer reviews that require one of these
-   * roles. Default: only reviews without a required role.
+   * roles. `"*"` stands for all roles. Default: only reviews without a required role.
    */
   readonly reviewRoles?: readonly string[] | undefined;
   /** The person or tenant whose data the principal may view. Default: all data. */

@@ -1,5 +1,6 @@
 import type { Principal } from "../../contracts/http-route.js";
 import type { StoredReview } from "../../contracts/review.js";
+import { hasReviewRole } from "../shared/http/review-roles.js";
 
 /** Identifies the principal that started a run. Handlers of runs implement this interface. */
 export interface RunOwnership {
@@ -38,6 +39,6 @@ export class ReviewAccess {
   }
 }
 
-function hasRole({ requiredRole }: Asked, { reviewRoles = [] }: Principal): boolean {
-  return requiredRole !== undefined && reviewRoles.includes(requiredRole);
+function hasRole({ requiredRole }: Asked, principal: Principal): boolean {
+  return requiredRole !== undefined && hasReviewRole(principal, requiredRole);
 }

@@ -9,6 +9,7 @@ export const PEOPLE: Readonly<Record<string, Principal>> = {
   ada: { name: "ada", role: "caller" },
   bob: { name: "bob", role: "caller" },
   cleo: { name: "cleo", role: "caller", reviewRoles: ["finance"] },
+  max: { name: "max", role: "caller", reviewRoles: ["*"] },
   rev: { name: "rev", role: "reviewer" },
   vic: { name: "vic", role: "viewer" },
   root: { name: "root", role: "operator" },

@@ -10,6 +10,7 @@ import { userOf } from "./board-user.js";
 import { isAdmitted } from "../../shared/http/routes.js";
 import { badRequest, HttpRefusal, notFoundRefusal } from "../../shared/http/http-refusal.js";
 import { requireFittingEdit } from "../../shared/http/fitting-edit.js";
+import { hasReviewRole } from "../../shared/http/review-roles.js";
 
 const FIELDS = ["decision", "revisedOutput", "comment"];
 const MAX_COMMENT = 10_000;
@@ -84,9 +85,8 @@ function personalDecision(body: Fields, by: string): Decision {
   throw badRequest("decision must be approve, continue, edit or exit_early");
 }
 
-function requireRole({ requiredRole }: StoredReview, { reviewRoles = [] }: Principal): void {
-  if (requiredRole === undefined) return;
-  if (reviewRoles.includes("*") || reviewRoles.includes(requiredRole)) return;
+function requireRole({ requiredRole }: StoredReview, principal: Principal): void {
+  if (requiredRole === undefined || hasReviewRole(principal, requiredRole)) return;
   throw new HttpRefusal(403, "ROLE_REQUIRED", `This review needs the role '${requiredRole}'`, {
     fields: { requiredRole },
   });

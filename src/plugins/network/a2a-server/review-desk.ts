@@ -1,5 +1,6 @@
 import type { Principal } from "../../../contracts/http-route.js";
 import type { ReviewDecision, ReviewStore, StoredReview } from "../../../contracts/review.js";
+import { hasReviewRole } from "../../shared/http/review-roles.js";
 
 /** The result of an answer. */
 export type AnswerOutcome = "resolved" | "decided" | "over" | "unknown" | "denied";
@@ -57,6 +58,7 @@ export class ReviewDesk {
   }
 }
 
-function mayAnswer({ requiredRole }: StoredReview, { role, reviewRoles = [] }: Principal): boolean {
-  return requiredRole === undefined || role === "operator" || reviewRoles.includes(requiredRole);
+function mayAnswer({ requiredRole }: StoredReview, principal: Principal): boolean {
+  if (requiredRole === undefined || principal.role === "operator") return true;
+  return hasReviewRole(principal, requiredRole);
 }

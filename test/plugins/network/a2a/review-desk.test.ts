@@ -38,8 +38,12 @@ describe("the reviews of the runs of callers", () => {
     expect(await answer({ runId: "other" })).to.equal("unknown");
     expect(await answer({ requiredRole: "lead" })).to.equal("denied");
     expect(await answer({ requiredRole: "lead" }, { role: "operator" })).to.equal("decided");
-    const lead = { ...viewer, reviewRoles: ["lead"] };
-    expect(await answer({ requiredRole: "lead" }, lead)).to.equal("decided");
+    for (const role of ["lead", "*"]) {
+      const principal = { ...viewer, reviewRoles: [role] };
+      expect(await answer({ requiredRole: "lead" }, principal), role).to.equal("decided");
+    }
+    const clerk = { ...viewer, reviewRoles: ["clerk"] };
+    expect(await answer({ requiredRole: "lead" }, clerk)).to.equal("denied");
   });
 
   it("of another run are unknown, even after their end", async () => {
