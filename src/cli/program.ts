@@ -30,15 +30,17 @@ import { traceShowCommand } from "./trace-show-command.js";
 function addRun(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   const run = program
     .command("run")
-    .description("run an ensemble: progress on standard error, the final text on standard output");
+    .description(
+      "run an ensemble; progress is on standard error, the final text on standard output",
+    );
   common(withKeeping(withExecution(withInputs(run))))
-    .option("--durable", "keep the run, to resume it after the end of the process")
-    .option("--run-id <id>", "the id of the run; with --durable the same line again resumes it")
-    .option("--tag <name=value>", "a tag of the run, as often as needed", collect)
-    .option("--model <provider:model>", "for every task of this run, before the models of the file")
-    .option("--record <file.jsonl>", "record the run, for replay")
-    .option("--dashboard [port]", "show the run on a web page of this machine (default port 7329)")
-    .option("--stay", "with --dashboard: keep running until the page is closed")
+    .option("--durable", "store the run, so that it can be resumed after the end of the process")
+    .option("--run-id <id>", "id of the run; with --durable, the same command resumes the run")
+    .option("--tag <name=value>", "tag of the run; repeatable", collect)
+    .option("--model <provider:model>", "model of every task; overrides the models in the file")
+    .option("--record <file.jsonl>", "record the run for a replay")
+    .option("--dashboard [port]", "show the run on a local web page (default port: 7329)")
+    .option("--stay", "with --dashboard: do not end until the page is closed")
     .argument("<file>", FILE)
     .addHelpText(
       "after",
@@ -57,9 +59,9 @@ function addRun(program: Command, terminal: OutputTerminal, done: CommandEnd): v
   common(withExecution(withInputs(replay)))
     .option(
       "--on-miss <what>",
-      'of a request that was not recorded: "fail" (default), or "live" to ask the model from there on',
+      'for a request that was not recorded: "fail" (default), or "live" to call the model from then on',
     )
-    .argument("<recording>", "what run --record or recordTo() wrote")
+    .argument("<recording>", "file written by run --record or recordTo()")
     .argument("<file>", FILE)
     .addHelpText(
       "after",
@@ -75,11 +77,11 @@ function addPlans(program: Command, terminal: OutputTerminal, done: CommandEnd):
     withInputs(
       program
         .command("explain")
-        .description("show what a run would send, and what it may cost; no model is called"),
+        .description("show the prompts and the maximum cost of a run; no model is called"),
     ),
   )
     .argument("<file>", FILE)
-    .option("--plugins", "show instead which plugin binds which token and taps which hook")
+    .option("--plugins", "show the tokens that each plugin binds and the hooks that it taps")
     .addHelpText("after", example("agentensemble explain team.mjs --input topic=otters"))
     .action(async (file: string, o: Parameters<typeof explainCommand>[1]) =>
       done(await explainCommand(file, o, terminal)),
@@ -87,7 +89,7 @@ function addPlans(program: Command, terminal: OutputTerminal, done: CommandEnd):
   common(
     program
       .command("dag")
-      .description("show the tasks and what they wait for, as a Mermaid flowchart or as JSON"),
+      .description("print the tasks and their dependencies as a Mermaid flowchart or as JSON"),
   )
     .argument("<file>", FILE)
     .addHelpText(
@@ -103,14 +105,19 @@ function addPlans(program: Command, terminal: OutputTerminal, done: CommandEnd):
 }
 
 function addTrace(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
-  const trace = program.command("trace").description("look at the traces of runs");
+  const trace = program.command("trace").description("show or compare traces of runs");
   common(
-    trace.command("show").description("show what a run did as a tree, with tokens, cost and time"),
+    trace
+      .command("show")
+      .description("show the steps of a run as a tree, with tokens, cost and time"),
   )
-    .argument("<trace>", "a trace of schema 1.x; with --store the id of a run that is kept there")
-    .option("--store <url>", "show a run that is kept: file:<folder>, pglite:<folder>, postgres://")
-    .option("--task <id>", "only this task, by its id or its agent's role, with its texts in full")
-    .option("--errors", "only what went wrong")
+    .argument("<trace>", "trace of schema 1.x; with --store, the id of a stored run")
+    .option(
+      "--store <url>",
+      "show a run of this store: file:<folder>, pglite:<folder>, postgres://",
+    )
+    .option("--task <id>", "show only this task (its id or its agent's role), with complete texts")
+    .option("--errors", "show only errors")
     .addHelpText(
       "after",
       example(
@@ -125,10 +132,10 @@ function addTrace(program: Command, terminal: OutputTerminal, done: CommandEnd):
   common(
     trace
       .command("diff")
-      .description("compare two runs task by task; exit code 1 when tasks or outputs differ"),
+      .description("compare the tasks of two runs; exit code 1 if tasks or outputs differ"),
   )
-    .argument("<a.json>", "a trace of schema 1.x")
-    .argument("<b.json>", "another one")
+    .argument("<a.json>", "trace of schema 1.x")
+    .argument("<b.json>", "another trace")
     .addHelpText("after", example("agentensemble trace diff before.json after.json"))
     .action(async (a: string, b: string, o: { readonly json?: boolean }) =>
       done(await traceDiffCommand(a, b, o, terminal)),
@@ -139,26 +146,27 @@ function addDashboard(program: Command, terminal: OutputTerminal, done: CommandE
   common(
     program
       .command("dashboard")
-      .description(
-        "serve a web page with runs that were kept or saved, or of ensembles, until Ctrl-C",
-      ),
+      .description("serve a web page with stored runs, or with runs of ensembles, until Ctrl-C"),
   )
     .argument(
       "[paths...]",
-      "folders of runs or traces, *.trace.json and *.dag.json files (default: ./traces and the store); or programs whose ensembles are started on the page",
+      "folders of runs or traces, *.trace.json and *.dag.json files (default: ./traces and the store); or programs whose ensembles the page can start",
     )
-    .option("--port <number>", "0 takes a free one (default: 7329)")
-    .option("--host <host>", "another than 127.0.0.1 needs --token")
-    .option("--token [token]", "what people sign in with; without a value a random one")
+    .option("--port <number>", "port, or 0 for a free port (default: 7329)")
+    .option(
+      "--host <host>",
+      "address to listen on (default: 127.0.0.1); other addresses require --token",
+    )
+    .option("--token [token]", "token for signing in; without a value, a random token")
     .option("--open", "open the page in the browser")
     .option(
       "--allowed-host <name>",
-      "a name under which browsers reach the host 0.0.0.0, as often as needed",
+      "name under which browsers reach the host 0.0.0.0; repeatable",
       collect,
     )
     .option(
       "--store <url>",
-      "also the runs in file:<folder>, pglite:<folder> or postgres://... (default: AGENTENSEMBLE_STORE, else file:./.agentensemble)",
+      "also show the runs in file:<folder>, pglite:<folder> or postgres://... (default: AGENTENSEMBLE_STORE, else file:./.agentensemble)",
     )
     .addHelpText(
       "after",
@@ -178,11 +186,11 @@ function addDoctor(program: Command, terminal: OutputTerminal, done: CommandEnd)
     program
       .command("doctor")
       .description(
-        "show versions, keys (present or not) and optional packages; for a file, also the problems that prevent a run, with exit code 2",
+        "show versions, which keys are set, and optional packages; for a file, also the problems that prevent a run (exit code 2)",
       ),
   )
     .argument("[file]", FILE)
-    .option("--store <url>", "also check where runs are kept (default: AGENTENSEMBLE_STORE)")
+    .option("--store <url>", "also check the store of runs (default: AGENTENSEMBLE_STORE)")
     .addHelpText("after", example("agentensemble doctor", "agentensemble doctor team.mjs"))
     .action(async (file: string | undefined, o: Parameters<typeof doctorCommand>[1]) =>
       done(await doctorCommand(file, o, terminal)),
@@ -194,7 +202,7 @@ function addDoctor(program: Command, terminal: OutputTerminal, done: CommandEnd)
  */
 export function commandLine(terminal: OutputTerminal, done: CommandEnd): Command {
   const program = new Command("agentensemble")
-    .description("Runs teams of LLM agents, and shows what they will do and did.")
+    .description("Runs teams of LLM agents, and shows their plans and results.")
     .version(ownPackage().version)
     .exitOverride()
     .showHelpAfterError("Run it with --help to list its arguments.")

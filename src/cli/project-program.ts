@@ -12,8 +12,8 @@ export function addProjects(program: Command, terminal: OutputTerminal, done: Co
   common(program.command("init"))
     .description("create a project in a new or empty folder")
     .argument("[template]", templates.join(", "), "minimal")
-    .argument("[folder]", "default: the current one", ".")
-    .option("--use <version>", "the version of agentensemble, or a packed file (default: this one)")
+    .argument("[folder]", "default: the current folder", ".")
+    .option("--use <version>", "version of agentensemble, or a packed file (default: this version)")
     .addHelpText(
       "after",
       example("agentensemble init research my-team", "agentensemble init service desk"),
@@ -23,11 +23,13 @@ export function addProjects(program: Command, terminal: OutputTerminal, done: Co
       done(await initCommand(template, folder, o, terminal));
     });
   withInputs(program.command("dev"))
-    .description("run an ensemble with the dashboard, and again after each change, until Ctrl-C")
+    .description(
+      "run an ensemble with the dashboard, and run it again after each change, until Ctrl-C",
+    )
     .argument("<file>", FILE)
-    .option("--model <provider:model>", "for every task, before the models of the file")
-    .option("--port <port>", "the port of the dashboard, 0 for a free one (default: 7329)")
-    .option("--verbose", "show where errors come from")
+    .option("--model <provider:model>", "model of every task; overrides the models in the file")
+    .option("--port <port>", "port of the dashboard, or 0 for a free port (default: 7329)")
+    .option("--verbose", "show the stack traces of errors")
     .addHelpText("after", example("agentensemble dev team.ts --input topic=otters"))
     .action(async (file: string, o: DevArguments) => {
       const { devCommand } = await import("./dev-command.js");

@@ -19,20 +19,20 @@ import {
 const runsCommands = (): Promise<typeof Runs> => import("./runs-commands.js");
 const reviewsCommands = (): Promise<typeof Reviews> => import("./reviews-commands.js");
 
-const RUN_ID = "the id of a run that is kept";
+const RUN_ID = "id of a stored run";
 
 function withFilter(command: Command): Command {
   return command
     .option("--status <status>", "running, waiting, interrupted, completed, failed or cancelled")
-    .option("--ensemble <name>", "the name of their ensemble")
-    .option("--tag <name=value>", "a tag that they have, as often as needed", collect)
-    .option("--older-than <age>", "unchanged for 12h, 7d, 2w")
-    .option("--poisoned", "ended their process five times in a row and got no further");
+    .option("--ensemble <name>", "name of the ensemble")
+    .option("--tag <name=value>", "tag of the runs; repeatable", collect)
+    .option("--older-than <age>", "not changed for this time, for example 12h, 7d, 2w")
+    .option("--poisoned", "ended their process five times in a row without progress");
 }
 
 /** Adds the commands of stored runs. */
 export function addRuns(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
-  const runs = program.command("runs").description("look after runs that are kept");
+  const runs = program.command("runs").description("list, show, resume and delete stored runs");
   addLists(runs, terminal, done);
   addResume(runs, terminal, done);
   addChanges(runs, terminal, done);
@@ -41,16 +41,16 @@ export function addRuns(program: Command, terminal: OutputTerminal, done: Comman
 function addLists(runs: Command, terminal: OutputTerminal, done: CommandEnd): void {
   withStore(withFilter(common(runs.command("list").alias("ls"))))
     .description("list runs, the newest first")
-    .option("--limit <count>", "how many at most (default: 50)")
-    .option("--after <place>", "the next page, from the `next` of the page before")
+    .option("--limit <count>", "maximum number of runs (default: 50)")
+    .option("--after <place>", "the `next` of the previous page")
     .addHelpText("after", example("agentensemble runs list --status waiting"))
     .action(async (o: Parameters<typeof Runs.runsListCommand>[0]) =>
       done(await (await runsCommands()).runsListCommand(o, terminal)),
     );
   withStore(common(runs.command("show")))
-    .description("show a run: where it stands, what it used and saved, what it waits for")
+    .description("show a run: its state, its usage, and the reviews that it waits for")
     .argument("<run-id>", RUN_ID)
-    .option("--entries", "also list the entries of its journal")
+    .option("--entries", "also list the entries of the journal")
     .addHelpText("after", example("agentensemble runs show complaint-17"))
     .action(async (runId: string, o: Parameters<typeof Runs.runsShowCommand>[1]) =>
       done(await (await runsCommands()).runsShowCommand(runId, o, terminal)),
@@ -71,33 +71,33 @@ function addResume(runs: Command, terminal: OutputTerminal, done: CommandEnd): v
 
 function addChanges(runs: Command, terminal: OutputTerminal, done: CommandEnd): void {
   withStore(common(runs.command("cancel")))
-    .description("cancel a run, also one that another process executes")
+    .description("cancel a run, even if another process executes it")
     .argument("<run-id>", RUN_ID)
     .option("--reason <text>", "why")
     .action(async (runId: string, o: Parameters<typeof Runs.runsCancelCommand>[1]) =>
       done(await (await runsCommands()).runsCancelCommand(runId, o, terminal)),
     );
   withStore(common(runs.command("fork")))
-    .description("make a new run with what this one has done; prints its id")
+    .description("create a new run with the finished work of a run, and print its id")
     .argument("<run-id>", RUN_ID)
-    .option("--from <task>", "leave out this task and all that was done after it")
-    .option("--run-id <id>", "the id of the new run (default: a random one)")
+    .option("--from <task>", "omit this task and all later work")
+    .option("--run-id <id>", "id of the new run (default: random)")
     .addHelpText("after", example("agentensemble runs fork complaint-17 --from write"))
     .action(async (runId: string, o: Parameters<typeof Runs.runsForkCommand>[1]) =>
       done(await (await runsCommands()).runsForkCommand(runId, o, terminal)),
     );
   withStore(common(runs.command("settle")))
-    .description("end the doubt about a tool call whose end is unknown")
+    .description("settle a tool call whose result is unknown")
     .argument("<run-id>", RUN_ID)
-    .argument("<key>", "the key of the call, from `runs show`")
-    .option("--result <text>", "what the tool returned; @file takes the text of a file")
-    .option("--again", "let the tool be called again")
+    .argument("<key>", "key of the call, from `runs show`")
+    .option("--result <text>", "result of the tool; @file reads the text of a file")
+    .option("--again", "call the tool again when the run is resumed")
     .action(async (runId: string, key: string, o: Parameters<typeof Runs.runsSettleCommand>[2]) =>
       done(await (await runsCommands()).runsSettleCommand(runId, key, o, terminal)),
     );
   withStore(withFilter(common(runs.command("delete").alias("rm"))))
-    .description("delete runs with all that is kept of them: by id, or all that fit")
-    .argument("[run-ids...]", "ids of runs that are kept")
+    .description("delete runs and all their data: by id, or all that match the options")
+    .argument("[run-ids...]", "ids of stored runs")
     .addHelpText(
       "after",
       example(
@@ -113,19 +113,21 @@ function addChanges(runs: Command, terminal: OutputTerminal, done: CommandEnd): 
 
 /** Adds the commands of reviews that runs wait for. */
 export function addReviews(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
-  const reviews = program.command("reviews").description("answer what kept runs ask people");
+  const reviews = program
+    .command("reviews")
+    .description("list and answer the reviews of stored runs");
   withStore(common(reviews.command("list").alias("ls")))
-    .description("list the reviews that wait, the oldest first")
+    .description("list pending reviews, the oldest first")
     .action(async (o: Runs.RunsArguments) =>
       done(await (await reviewsCommands()).reviewsListCommand(o, terminal)),
     );
   withStore(common(reviews.command("answer")))
     .description("answer a review; the first answer counts")
-    .argument("<review-id>", "the id of a review, from `reviews list`")
+    .argument("<review-id>", "id of a review, from `reviews list`")
     .argument("<decision>", "continue, edit (with --text) or exit (the run ends here)")
-    .option("--text <text>", "what to use instead; @file takes the text of a file")
+    .option("--text <text>", "replacement text; @file reads the text of a file")
     .option("--comment <text>", "why")
-    .option("--by <name>", "who decides (default: the user of this system)")
+    .option("--by <name>", "name of the reviewer (default: the user of this system)")
     .addHelpText(
       "after",
       example(

@@ -8,14 +8,14 @@ import type { OutputTerminal } from "./terminal.js";
 import type { WorkerArguments } from "./worker-command.js";
 import { collect, common, example, EXIT_CODES, FILE, withInputs } from "./command-parts.js";
 
-const URL_OF = "the address of a service, for instance http://127.0.0.1:7329";
+const URL_OF = "address of a service, for example http://127.0.0.1:7329";
 
 const PROGRAM =
   "JavaScript or TypeScript that default-exports an Ensemble, a record of ensembles, or a program";
 const SHARED_STORE =
-  "where requests, results and runs are kept: postgres://...; redis:// and nats:// keep no runs (default: AGENTENSEMBLE_STORE)";
-const PLACE = `${URL_OF}; with --store the name of an ensemble`;
-const QUEUE_STORE = "look into this store instead of asking a service";
+  "store of requests, results and runs: postgres://...; redis:// and nats:// do not store runs (default: AGENTENSEMBLE_STORE)";
+const PLACE = `${URL_OF}; with --store, the name of an ensemble`;
+const QUEUE_STORE = "read this store instead of sending a request to a service";
 
 // Loaded when they are executed: other commands start without them.
 const queueCommands = (): Promise<typeof Queue> => import("./queue-commands.js");
@@ -31,31 +31,34 @@ export function addServices(program: Command, terminal: OutputTerminal, done: Co
 
 function addServe(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   common(program.command("serve"))
-    .description("start an ensemble as a service; SIGTERM ends what runs, then the service")
+    .description("start an ensemble as a service; on SIGTERM, finish the requests and stop")
     .argument("<file>", FILE)
     .option(
       "--port <port>",
-      "the port, 0 for a free one (default: 7329); further ensembles of the file get the next ones",
+      "port, or 0 for a free port (default: 7329); further ensembles of the file use the next ports",
     )
     .option(
       "--host <host>",
-      "the address to listen on (default: 127.0.0.1); others need AGENTENSEMBLE_CALLERS",
+      "address to listen on (default: 127.0.0.1); other addresses require AGENTENSEMBLE_CALLERS",
     )
     .option(
       "--allowed-host <name>",
-      "a further name in the Host header of requests, as often as needed",
+      "additional allowed name in the Host header of requests; repeatable",
       collect,
     )
     .option(
       "--store <url>",
-      "where requests and results are kept: file:<folder>, pglite:<folder>, postgres://..., redis://... or nats://... (default: in memory)",
+      "store of requests and results: file:<folder>, pglite:<folder>, postgres://..., redis://... or nats://... (default: in memory)",
     )
     .option(
       "--workers <number>",
-      "so many processes on one port, each replaced when it dies; needs a store for several processes",
+      "number of processes on one port; a process that dies is replaced; requires a store for several processes",
     )
-    .option("--durable", "also keep the runs there, to resume them after the end of a process")
-    .option("-q, --quiet", "no progress; warnings are printed all the same")
+    .option(
+      "--durable",
+      "also store the runs, so that they can be resumed after the end of a process",
+    )
+    .option("-q, --quiet", "show no progress, only warnings")
     .addHelpText(
       "after",
       example(
@@ -72,15 +75,15 @@ function addServe(program: Command, terminal: OutputTerminal, done: CommandEnd):
 function addWorker(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   common(program.command("worker"))
     .description(
-      "execute submitted runs of the ensembles of a file; any number of workers may run; at SIGTERM, a worker finishes its runs and ends",
+      "execute submitted runs of the ensembles of a file; several workers can run at once; on SIGTERM, finish the runs and stop",
     )
     .argument("<file>", PROGRAM)
     .option("--store <url>", SHARED_STORE)
     .option(
       "--lease <duration>",
-      "how long a worker without a sign of life keeps its work (default: 30s)",
+      "time after which the work of an unresponsive worker is released (default: 30s)",
     )
-    .option("-q, --quiet", "no progress; warnings are printed all the same")
+    .option("-q, --quiet", "show no progress, only warnings")
     .addHelpText(
       "after",
       example("agentensemble worker press.ts --store postgres://localhost/press"),
@@ -93,19 +96,25 @@ function addWorker(program: Command, terminal: OutputTerminal, done: CommandEnd)
 
 function addSubmit(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   common(withInputs(program.command("submit")))
-    .description("let a worker run an ensemble of a file, and print the id of the run")
+    .description("queue a run of an ensemble for a worker, and print the id of the run")
     .argument("<file>", PROGRAM)
-    .argument("[ensemble]", "the name of the ensemble, where the file has several")
+    .argument("[ensemble]", "name of the ensemble, if the file contains several")
     .option("--store <url>", SHARED_STORE)
-    .option("--run-id <id>", "the same id and inputs are the same run (default: a random id)")
+    .option(
+      "--run-id <id>",
+      "id of the run; the same id and inputs are the same run (default: random)",
+    )
     .option("--priority <priority>", "CRITICAL, HIGH, NORMAL or LOW")
-    .option("--deadline <duration>", "end the run after 30s, 5m, 1h, waiting included")
-    .option("--wait", "wait for the result, and print it")
+    .option(
+      "--deadline <duration>",
+      "end the run after this time, including the time in the queue: 30s, 5m, 1h",
+    )
+    .option("--wait", "wait for the result and print it")
     .option(
       "--timeout <duration>",
-      "with --wait: stop waiting after 30s, 5m, 1h; the run continues",
+      "with --wait: stop waiting after this time (30s, 5m, 1h); the run continues",
     )
-    .option("-q, --quiet", "with --wait: no progress")
+    .option("-q, --quiet", "with --wait: show no progress")
     .addHelpText(
       "after",
       example(
@@ -121,13 +130,19 @@ function addSubmit(program: Command, terminal: OutputTerminal, done: CommandEnd)
 
 function addCall(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
   common(withInputs(program.command("call")))
-    .description("request what a service shares, and print the result")
+    .description("send a request to a service and print the result")
     .argument("<url>", URL_OF)
-    .argument("<task>", "the name of a shared task or tool, or run")
-    .option("--context <text>", "fills {context}; @file takes the text of a file")
+    .argument("<task>", 'name of a shared task or tool, or "run" for the ensemble')
+    .option("--context <text>", "value of {context}; @file reads the text of a file")
     .option("--priority <priority>", "CRITICAL, HIGH, NORMAL or LOW")
-    .option("--key <key>", "the same key and content get the same result (default: a random key)")
-    .option("--timeout <duration>", "stop waiting after 500ms, 30s, 5m, 1h; the request continues")
+    .option(
+      "--key <key>",
+      "idempotency key; the same key and content return the same result (default: random)",
+    )
+    .option(
+      "--timeout <duration>",
+      "stop waiting after this time (500ms, 30s, 5m, 1h); the request continues",
+    )
     .addHelpText(
       "after",
       example(
@@ -142,35 +157,35 @@ function addCall(program: Command, terminal: OutputTerminal, done: CommandEnd): 
 }
 
 function addQueue(program: Command, terminal: OutputTerminal, done: CommandEnd): void {
-  const queue = program.command("queue").description("look after the queue of a service");
+  const queue = program.command("queue").description("inspect and change the queue of a service");
   common(queue.command("ls").alias("list"))
-    .description("count what waits, runs and is dead")
+    .description("count waiting, running and dead requests")
     .argument("<place>", PLACE)
     .option("--store <url>", QUEUE_STORE)
     .action(async (url: string, o: Queue.QueueArguments) =>
       done(await (await queueCommands()).queueListCommand(url, o, terminal)),
     );
   common(queue.command("dead"))
-    .description("list requests that are delivered no more, with their reasons")
+    .description("list dead requests and the reasons")
     .argument("<place>", PLACE)
     .option("--store <url>", QUEUE_STORE)
     .action(async (url: string, o: Queue.QueueArguments) =>
       done(await (await queueCommands()).queueDeadCommand(url, o, terminal)),
     );
   common(queue.command("redrive"))
-    .description("queue a dead letter again; its result is forgotten")
+    .description("queue a dead request again and delete its result")
     .argument("<place>", PLACE)
     .option("--store <url>", QUEUE_STORE)
-    .argument("<request-id>", "the id of a request, from `queue dead`")
+    .argument("<request-id>", "id of a request, from `queue dead`")
     .action(async (url: string, requestId: string, o: Queue.QueueArguments) =>
       done(await (await queueCommands()).queueRedriveCommand(url, requestId, o, terminal)),
     );
   common(queue.command("cancel"))
-    .description("end a request, whether it waits or a process executes it")
-    .argument("<ensemble>", "the name of the ensemble")
-    .argument("<request-id>", "the id of the request, which is that of its run")
+    .description("cancel a request that is waiting or running")
+    .argument("<ensemble>", "name of the ensemble")
+    .argument("<request-id>", "id of the request, which is the id of its run")
     .option("--store <url>", SHARED_STORE)
-    .option("--reason <text>", "why, for the result of the request")
+    .option("--reason <text>", "reason, for the result of the request")
     .action(
       async (
         ensemble: string,
