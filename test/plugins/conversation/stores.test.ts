@@ -261,8 +261,8 @@ describe("ConversationStore.file()", () => {
     for (const [line, problem] of [
       ["no JSON", "not JSON"],
       ['{"v":2}', "version 2"],
-      ['{"v":1}', "no change of a thread"],
-      ["[]", "no change of a thread"],
+      ['{"v":1}', "not a change of a thread"],
+      ["[]", "not a change of a thread"],
       ['{"v":1,"head":{"id":"other"},"kept":0,"turns":[]}', "belongs to another thread"],
     ] as const) {
       const folder = temporaryFolder();

@@ -155,7 +155,7 @@ describe("a saved trace as a log", () => {
 
   it("refuses documents that are not traces", () => {
     for (const odd of [null, [], 1, {}, { schemaVersion: "2.0", taskTraces: [] }, { type: "dag" }])
-      expect(() => readSavedTrace(odd)).to.throw(Error, /no trace/);
+      expect(() => readSavedTrace(odd)).to.throw(Error, /not a trace/);
     expect(() => readSavedTrace({ schemaVersion: "1.3", taskTraces: {} })).to.throw(Error);
   });
 

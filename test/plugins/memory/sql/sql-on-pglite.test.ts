@@ -107,7 +107,7 @@ describe("sqlMemoryStore on PGlite", function () {
       expect(without.message).to.match(/created without a model/);
       expect(
         (await rejectionOf(MemoryStoreError, open(undefined, "sixteen").clear("s"))).message,
-      ).to.match(/vector\(16\).* no model/);
+      ).to.match(/vector\(16\).* needs a model/);
       expect(
         (
           await rejectionOf(
