@@ -108,7 +108,7 @@ const DEEPEST = 100;
 export function readSavedTrace(document: unknown, dag?: Dag): SavedTrace {
   const trace = new JsonObject(document);
   const version = trace.text("schemaVersion");
-  if (trace.raw("type") === "dag") throw new Error("it is a diagram, no trace");
+  if (trace.raw("type") === "dag") throw new Error("it is a diagram, not a trace");
   if (!/^1\.\d+$/.test(version) || !Array.isArray(trace.raw("taskTraces")))
     throw new Error(
       version === ""
