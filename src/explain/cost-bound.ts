@@ -78,11 +78,11 @@ export function costBoundOf(
       (task) => task.modelOptions.maxOutputTokens ?? 0,
     ); // without that limit there is no bound
     // The manager's text and, for a repeated task, its previous output.
-    const told = (texts[0] ?? 0) + Math.max(...texts) + FRAME;
+    const addedTokens = (texts[0] ?? 0) + Math.max(...texts) + FRAME;
     costs.push(
       timesBound(
         team.delegations,
-        greatest(team.assignments.map((task) => costOf(task, reckoning, told))),
+        greatest(team.assignments.map((task) => costOf(task, reckoning, addedTokens))),
       ),
     );
   }
@@ -91,16 +91,20 @@ export function costBoundOf(
 }
 
 /**
- * The maximum cost of all calls of a task. `told`: the tokens that another model adds to its
+ * The maximum cost of all calls of a task. `addedTokens`: the tokens that another model adds to its
  * prompt.
  */
-function costOf(task: TaskDetails, reckoning: Reckoning, told = 0): CostEstimate | undefined {
+function costOf(
+  task: TaskDetails,
+  reckoning: Reckoning,
+  addedTokens = 0,
+): CostEstimate | undefined {
   const { explained, planned, model } = task;
   if (task.agent?.handoffs !== undefined)
     reckoning.unbounded.add(
       `Task '${planned.id}': the prompts of the agents that may take over are not known`,
     );
-  const usage = model === undefined ? undefined : longestCall(task, reckoning, told);
+  const usage = model === undefined ? undefined : longestCall(task, reckoning, addedTokens);
   if (usage === undefined) return undefined;
   try {
     // For each call: a function may have a fee per call, or more expensive tokens in long ones.
@@ -246,7 +250,7 @@ function greatestInput(
 function longestCall(
   task: TaskDetails,
   reckoning: Reckoning,
-  told: number,
+  addedTokens: number,
 ): UsageRecord | undefined {
   const { planned, explained, modelOptions, model } = task;
   const { maxOutputTokens } = modelOptions;
@@ -260,7 +264,7 @@ function longestCall(
     purpose: "task",
     provider: model.provider,
     modelId: model.modelId,
-    inputTokens: greatestInput(task, reckoning, maxOutputTokens) + told,
+    inputTokens: greatestInput(task, reckoning, maxOutputTokens) + addedTokens,
     outputTokens: maxOutputTokens,
     cachedInputTokens: 0,
     reasoningTokens: 0,

@@ -23,7 +23,7 @@ export class TaskReviews {
    * Requests the review before a task, if the task has one. There is no output yet, so an edit
    * counts as an approval.
    * @throws ExitEarlySignal; ReviewUnavailableError if a review before or after this task is needed
-   * and nobody can answer.
+   * and no reviewer can answer.
    */
   before(call: TaskCall): Awaitable<void> {
     const { beforeReview } = call.task;
@@ -62,7 +62,7 @@ function isReviewedByPolicy({
   return run.options.reviewPolicy !== "AFTER_LAST_TASK" || isLast?.(output) === true;
 }
 
-/** @throws ReviewUnavailableError if nobody can answer. */
+/** @throws ReviewUnavailableError if no reviewer can answer. */
 function gateFor({ run, task }: TaskCall): ReviewGate {
   const gate = run.find(Tokens.ReviewGate);
   if (gate?.canAsk(run) === true) return gate;

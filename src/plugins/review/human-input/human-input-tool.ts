@@ -109,7 +109,7 @@ function warnOnce(warned: WeakSet<RunInfo>, { scope }: ToolContext): void {
   });
 }
 
-/** Returns `undefined` if nobody can answer. */
+/** Returns `undefined` if no reviewer can answer. */
 async function askPerson(
   ctx: ToolContext,
   question: Parameters<ToolContext["requestApproval"]>[0],

@@ -33,7 +33,7 @@ export class ToolApprovals {
 
   /**
    * Requests an approval if the tool or a policy requires it. An edit changes the arguments.
-   * @throws ReviewUnavailableError if nobody can answer.
+   * @throws ReviewUnavailableError if no reviewer can answer.
    */
   ask(call: ToolCallContext): Awaitable<void | Replace<Pick<ToolCallContext, "input">>> {
     if (toolWantsApproval(call)) return this.#approve(call, true);
@@ -99,7 +99,7 @@ export class ToolApprovals {
 }
 
 /**
- * Refuses a task before it causes costs if nobody can answer its questions. Such a task has a tool
+ * Refuses a task before it causes costs if no reviewer can answer its questions. Such a task has a tool
  * that always needs approval, or that a page executes.
  * @throws ReviewUnavailableError
  */
