@@ -323,5 +323,6 @@ describe("canary()", () => {
     const { model } = await guarded([canary({ words, insert: false })], ["ok"]);
     expect(JSON.stringify(model.requests)).not.to.include("Zephyr");
     expect(() => canary({ words: ["abc"] })).to.throw(ValidationError);
+    expect(() => canary({ insert: false })).to.throw(ValidationError, "requires words");
   });
 });

@@ -179,12 +179,16 @@ function withLine(messages: readonly ChatMessage[], line: string): readonly Chat
  * another case, with spaces and marks, reversed, in ROT13, hexadecimal and base64. A stream holds
  * back the beginning of the word.
  *
- * @throws ValidationError for an unknown option or a short word.
+ * @throws ValidationError for an unknown option, a short word, or `insert: false` without words.
  */
 export function canary(options: CanaryOptions = {}): Plugin {
   checkOutputOptions("canary", options, ["words", "insert"]);
   requireTextList("canary words", options.words);
   requireBoolean("canary insert", options.insert);
+  if (options.insert === false && options.words === undefined)
+    throw new ValidationError("canary insert: false requires words", {
+      hint: "Set the words that your prompts contain.",
+    });
   const words = options.words ?? [`AE${randomBytes(6).toString("hex")}`];
   if (words.length === 0 || words.some((word) => lettersOf(word).length < SHORTEST))
     throw new ValidationError(`canary words must have at least ${SHORTEST} letters and digits`);
