@@ -40,7 +40,7 @@ export class ServeWorkers {
       const first = this.#kept();
       const services = await first.ready; // first alone: a problem of the file is printed once
       if (services === undefined) return await first.ended;
-      const others = Array.from({ length: this.#count - 1 }, () => this.#kept());
+      const others = Array.from({ length: this.#count - 1 }, () => this.#kept(true));
       const starts = await Promise.all(others.map(({ ready }) => ready));
       if (!this.#stopping.signal.aborted && !starts.includes(undefined)) await show(services);
       await Promise.all([first, ...others].map(({ ended }) => ended));
@@ -51,30 +51,31 @@ export class ServeWorkers {
   }
 
   /**
-   * Keeps one process running. `ready` resolves with the services of its first process, or with
-   * `undefined` if this process ends before.
+   * Keeps one process running. `ready` resolves with the services of the first process that is
+   * ready. If no process can be ready, `ready` resolves with `undefined`. `isUsable`: whether the
+   * file has already been ready in another process.
    */
-  #kept(): {
+  #kept(isUsable = false): {
     readonly ready: Promise<readonly unknown[] | undefined>;
     readonly ended: Promise<number>;
   } {
     let isReady: (services: readonly unknown[] | undefined) => void = () => undefined;
     const ready = new Promise<readonly unknown[] | undefined>((resolve) => (isReady = resolve));
-    return { ready, ended: this.#fill(isReady) };
+    const ended = this.#fill(isReady, isUsable).finally(() => isReady(undefined));
+    return { ready, ended };
   }
 
   /**
-   * Resolves when the command stops and the process has ended. If the first process was never
-   * ready, resolves with its exit code.
+   * Resolves when the command stops and the process has ended. If the file was never ready,
+   * resolves with the exit code of the process.
    */
-  async #fill(isReady: (services: readonly unknown[] | undefined) => void): Promise<number> {
+  async #fill(isReady: (services: readonly unknown[]) => void, isUsable: boolean): Promise<number> {
     const { signal } = this.#stopping;
-    let wasEverReady = false;
+    let wasEverReady = isUsable;
     for (let failures = 0; ;) {
       const { services, code, how } = await this.#process(isReady);
       wasEverReady ||= services;
       if (signal.aborted || !wasEverReady) {
-        isReady(undefined);
         this.#code ||= code;
         return code;
       }

@@ -157,6 +157,27 @@ describe("the commands of services", function () {
     }
   });
 
+  it("replace a process that dies before it is ready", async function () {
+    await needRedis(this);
+    const name = `kitchen-${randomUUID()}`;
+    const dying = `import cluster from "node:cluster";\nif (cluster.worker?.id === 2) process.exit(3);\n`;
+    const project = new ProjectFolder({
+      "kitchen.mjs": dying + KITCHEN.replace('"kitchen"', `"${name}"`),
+    });
+    const args = ["serve", "kitchen.mjs", "--port", "0", "--json", "--store", REDIS_URL];
+    const serving = project.start([...args, "--workers", "2"]);
+    try {
+      expect(await firstJson(serving.child)).to.include({ workers: 2 });
+      await serving.said("ended (exit code 3): another one starts");
+      serving.child.kill("SIGTERM");
+      expect((await serving.ended).code).to.equal(0);
+    } finally {
+      serving.child.kill("SIGKILL");
+      await serving.ended;
+      await removeKeys(`agentensemble:{${name}}`);
+    }
+  });
+
   it("refuse several processes without a shared store, and report the problem of a file once", async () => {
     const project = new ProjectFolder({ "kitchen.mjs": KITCHEN, "odd.mjs": "export default 1;" });
     const run = async (file: string, ...args: readonly string[]) => {
