@@ -20,7 +20,7 @@ const ANSWER = "Stockholm has fourteen islands.";
  * affects both.
  */
 const SLICES = 6;
-const SLICE = 20;
+const SLICE = 60;
 const INSTRUCTIONS = "You are Assistant.\n\nYour goal: Answers in one sentence";
 const AT = "2026-01-01T00:00:00.000Z";
 

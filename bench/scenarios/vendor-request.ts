@@ -33,7 +33,7 @@ const WARM_UPS = [WARM_UP_RUNS, 1_000, 500, 10, 10];
  * the machine affects both.
  */
 const SLICES = 6;
-const SLICE = 20;
+const SLICE = 60;
 
 const count = tool({
   name: "count",
