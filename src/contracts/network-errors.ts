@@ -18,8 +18,8 @@ export class NetworkError extends AgentEnsembleError {
   /** The name of the ensemble, if the error concerns an ensemble. */
   readonly ensemble: string | undefined;
   /**
-   * Whether a repetition of the request would also fail, for example after a refused token or a
-   * disallowed address.
+   * Whether the request must not be repeated. A repetition would also fail, for example after a
+   * refused token, or another agent may execute the request twice.
    */
   readonly isPermanent: boolean;
   constructor(

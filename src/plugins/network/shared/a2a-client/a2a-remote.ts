@@ -9,6 +9,7 @@ import type { SecretFilter } from "../../../../contracts/redaction.js";
 import type { ReviewDecision } from "../../../../contracts/review.js";
 import type { A2aOptions, A2aSettings } from "./a2a-options.js";
 import type { Agent } from "./agent.js";
+import type { KnownWork } from "./remote-work.js";
 import { NetworkError, RequestConflictError } from "../../../../contracts/network-errors.js";
 import { asReviewDecision } from "../../../../contracts/review.js";
 import { checkOptions, knownNames, requireDelay } from "../../../../contracts/validation.js";
@@ -23,7 +24,7 @@ import { AgentTraffic } from "./agent-traffic.js";
 import { a2aSettings } from "./a2a-options.js";
 import { RemoteWork } from "./remote-work.js";
 
-/** Maximum number of results that wait for `response()`. Beyond it, the oldest are closed. */
+/** Maximum number of requests whose result was not received. Beyond it, the oldest are closed. */
 const MOST_OPEN = 1_000;
 /** Answers that end the cancellation of a request that has ended or is unknown. */
 const NOTHING_TO_CANCEL: ReadonlySet<unknown> = new Set([
@@ -37,8 +38,8 @@ type WaitOptions = Parameters<Remote["response"]>[1];
  * Returns the A2A 1.0 agent at a URL: a service of this framework, or another agent. The skills of
  * another agent correspond to shared tasks. The agent card is read at the first request. Requests
  * are repeated under the same id, so that a service of this framework executes them once. Another
- * agent receives a request again only if it has not received it before. Requires the package
- * `@a2a-js/sdk`.
+ * agent receives a request again only if it has not received it before. If another agent has lost
+ * an accepted request, the request fails. Requires the package `@a2a-js/sdk`.
  *
  * @throws ValidationError for an invalid URL, and for an unknown or invalid option. Methods reject
  * with NetworkError if the agent can't be reached or used, and with RequestConflictError.
@@ -53,6 +54,8 @@ class A2aRemote implements Remote {
   readonly #settings: A2aSettings;
   readonly #traffic: AgentTraffic;
   readonly #works = new Map<string, RemoteWork>();
+  /** Works of accepted requests whose failure a caller has received. */
+  readonly #failed = new WeakSet<RemoteWork>();
   readonly #end = new AbortController();
   #agent: Promise<Agent> | undefined;
 
@@ -71,16 +74,22 @@ class A2aRemote implements Remote {
     if (known?.request !== undefined) {
       if (workFingerprint(known.request) !== workFingerprint(request))
         throw new RequestConflictError(requestId);
-      await known.receipt;
+      const work = this.#continued(known, request);
+      try {
+        await work.receipt;
+      } catch (error) {
+        this.#fail(work);
+        throw error;
+      }
       return { status: "DUPLICATE" };
     }
-    const work = this.#begin(requestId, request);
+    const work = this.#begin({ requestId, request });
     try {
       const receipt = await work.receipt;
       if (receipt.status === "FULL") this.#drop(work);
       return receipt;
     } catch (error) {
-      this.#drop(work);
+      this.#fail(work);
       throw error;
     }
   }
@@ -91,7 +100,8 @@ class A2aRemote implements Remote {
     this.#requireOpen();
     const { timeoutMs, signal, onProgress } = options;
     if (signal?.aborted === true) return undefined;
-    const work = this.#works.get(requestId) ?? this.#begin(requestId);
+    const known = this.#works.get(requestId);
+    const work = known === undefined ? this.#begin({ requestId }) : this.#continued(known);
     const leave = onProgress === undefined ? undefined : work.onProgress(onProgress);
     let end: () => void = () => undefined;
     const ended = new Promise<undefined>((resolve) => (end = () => resolve(undefined)));
@@ -102,7 +112,7 @@ class A2aRemote implements Remote {
       if (response !== undefined) this.#drop(work);
       return response;
     } catch (error) {
-      this.#drop(work);
+      this.#fail(work);
       throw error;
     } finally {
       leave?.();
@@ -150,13 +160,27 @@ class A2aRemote implements Remote {
     this.#works.clear();
   }
 
-  #begin(requestId: string, request?: WorkRequest): RemoteWork {
+  #begin(known: KnownWork): RemoteWork {
+    const { requestId, request } = known;
+    this.#works.delete(requestId);
     const [oldest] = this.#works.values();
     if (oldest !== undefined && this.#works.size >= MOST_OPEN) this.#drop(oldest);
     const connect = request === undefined ? () => this.#connect() : () => this.#offering(request);
-    const work = new RemoteWork({ settings: this.#settings, connect }, requestId, request);
+    const work = new RemoteWork({ settings: this.#settings, connect }, known);
     this.#works.set(requestId, work);
     return work;
+  }
+
+  /** Returns the work. If a caller has received its failure, the new work follows its task. */
+  #continued(work: RemoteWork, request = work.request): RemoteWork {
+    if (!this.#failed.has(work)) return work;
+    return this.#begin({ requestId: work.requestId, request, taskId: work.taskId });
+  }
+
+  /** Handles a work whose failure a caller has received. The tasks of accepted requests are kept. */
+  #fail(work: RemoteWork): void {
+    if (work.request === undefined || work.taskId === undefined) this.#drop(work);
+    else this.#failed.add(work);
   }
 
   #drop(work: RemoteWork): void {
@@ -212,7 +236,8 @@ class A2aRemote implements Remote {
   }
 
   #requireOpen(): void {
-    if (this.#end.signal.aborted) throw new NetworkError("The connection to the agent is closed");
+    if (this.#end.signal.aborted)
+      throw new NetworkError("The connection to the agent is closed", { isPermanent: true });
   }
 }
 

@@ -5,6 +5,7 @@ import type { Agent } from "./agent.js";
 import type { SeenEvent } from "./stream-reader.js";
 import { RequestConflictError, NetworkError } from "../../../../contracts/network-errors.js";
 import { WORK_VERSION } from "../../../../contracts/network.js";
+import { preview } from "../../../../contracts/validation.js";
 import { messageOfWork } from "../a2a/work-message.js";
 import { startClockTimer } from "../clock-timer.js";
 import { headersFor } from "./agent.js";
@@ -36,19 +37,29 @@ export interface WorkLine {
   readonly connect: () => Promise<Agent>;
 }
 
-/** One request to an agent. Sends the request and follows it until it has a result. */
-export class RemoteWork {
+/** The content and the progress of a request. */
+export interface KnownWork {
   readonly requestId: string;
+  /** Absent for a request that another process has sent. */
+  readonly request?: WorkRequest | undefined;
+  /** The id of the task at the agent. Absent for a request that was not accepted yet. */
+  readonly taskId?: string | undefined;
+}
+
+/** One request to an agent. Sends the request and follows it until it has a result. */
+export class RemoteWork implements KnownWork {
+  readonly requestId: string;
+  readonly request: WorkRequest | undefined;
   /** Resolves when the agent has accepted or refused the request. */
   readonly receipt: Promise<EnqueueReceipt>;
   readonly result: Promise<WorkResponse>;
   readonly #line: WorkLine;
-  /** Absent for a request that another process has sent. */
-  readonly #request: WorkRequest | undefined;
   readonly #end = new AbortController();
   readonly #hearers = new Set<(progress: unknown) => void>();
   readonly #sentMs: number;
   #taskId: string | undefined;
+  /** Whether the agent executes a repeated message once. `undefined` until its card is read. */
+  #isIdempotent: boolean | undefined;
   #accept: (receipt: EnqueueReceipt) => void = () => undefined;
   /** The time of the last answer of the agent. */
   #heardMs: number;
@@ -58,10 +69,11 @@ export class RemoteWork {
   #hasEnded = false;
   #reviewId: string | undefined;
 
-  constructor(line: WorkLine, requestId: string, request?: WorkRequest) {
+  constructor(line: WorkLine, { requestId, request, taskId }: KnownWork) {
     this.#line = line;
     this.requestId = requestId;
-    this.#request = request;
+    this.request = request;
+    this.#taskId = taskId;
     this.#sentMs = this.#heardMs = line.settings.clock.monotonicMs();
     const accepted = new Promise<EnqueueReceipt>((resolve) => (this.#accept = resolve));
     this.result = this.#follow();
@@ -76,14 +88,11 @@ export class RemoteWork {
     return this.#taskId;
   }
 
-  get request(): WorkRequest | undefined {
-    return this.#request;
-  }
-
   /** Closes the connection. The request continues at the agent. */
   close(): void {
-    if (!this.#hasEnded)
-      this.#end.abort(new NetworkError("The connection to the agent was closed"));
+    if (this.#hasEnded) return;
+    const isPermanent = this.#isIdempotent === false;
+    this.#end.abort(new NetworkError("The connection to the agent was closed", { isPermanent }));
   }
 
   onProgress(fn: (progress: unknown) => void): () => void {
@@ -96,8 +105,9 @@ export class RemoteWork {
     for (;;) {
       try {
         const agent = await this.#line.connect();
+        this.#isIdempotent = agent.hasExtension;
         this.#end.signal.throwIfAborted();
-        const isNew = this.#taskId === undefined && this.#request !== undefined;
+        const isNew = this.#taskId === undefined && this.request !== undefined;
         const response = isNew ? await this.#send(agent) : await this.#resume(agent);
         if (response !== undefined) return response;
         await this.#pause(this.#looks++);
@@ -125,15 +135,37 @@ export class RemoteWork {
     await this.#pause(this.#failures++, away.retryAfterMs);
   }
 
-  /** Handles an agent that has lost the request. */
+  /** Handles an agent that has lost the request. @throws NetworkError if it must not be repeated. */
   #forget(): void {
-    if (this.#request === undefined)
-      throw new NetworkError(`The agent does not know request '${this.requestId}'`);
+    const { requestId } = this;
+    if (this.request === undefined)
+      throw new NetworkError(`The agent does not know request '${requestId}'`);
+    if (this.#isIdempotent !== true)
+      throw new NetworkError(
+        `The agent at ${this.#line.settings.origin} has lost task '${preview(this.#taskId)}' of request '${requestId}'`,
+        {
+          isPermanent: true,
+          hint: "The request was not sent again, because the agent may execute it twice. Use a new requestId to send it again.",
+        },
+      );
     this.#taskId = undefined;
   }
 
   async #send(agent: Agent): Promise<WorkResponse | undefined> {
-    const request = this.#request;
+    try {
+      const response = await this.#sent(agent);
+      if (response !== undefined || this.#taskId !== undefined) return response;
+      const { origin } = this.#line.settings;
+      throw new AgentAwayError(`The agent at ${origin} answered without a task`, {
+        isUnsent: false,
+      });
+    } catch (error) {
+      throw agent.hasExtension || this.#taskId !== undefined ? error : this.#unrepeatable(error);
+    }
+  }
+
+  async #sent(agent: Agent): Promise<WorkResponse | undefined> {
+    const { request } = this;
     if (request === undefined) return undefined;
     const { hasExtension, client } = agent;
     const message = messageOfWork(this.#timely(request), hasExtension);
@@ -144,32 +176,34 @@ export class RemoteWork {
       returnImmediately: !mayStream,
     };
     const params = { tenant: "", message, configuration, metadata: undefined };
-    try {
-      if (mayStream)
-        return await this.#read(
-          agent,
-          (options) => client.sendMessageStream(params, options),
-          hasExtension ? ACCEPT_MS : undefined,
-        );
-      const sent = await client.sendMessage(params, this.#options(agent));
-      const payload =
-        "messageId" in sent
-          ? { $case: "message" as const, value: sent }
-          : { $case: "task" as const, value: sent };
-      return this.#take(this.#reader().read({ payload }));
-    } catch (error) {
-      const { settings } = this.#line;
-      const away = awayErrorOf(error, settings);
-      // Other agents may execute a repeated message again.
-      if (away?.isUnsent === false && !hasExtension && this.#taskId === undefined)
-        throw new NetworkError(
-          `The agent at ${settings.origin} may or may not have accepted the request`,
-          {
-            cause: away,
-          },
-        );
-      throw error;
-    }
+    if (mayStream)
+      return this.#read(
+        agent,
+        (options) => client.sendMessageStream(params, options),
+        hasExtension ? ACCEPT_MS : undefined,
+      );
+    const sent = await client.sendMessage(params, this.#options(agent));
+    const payload =
+      "messageId" in sent
+        ? { $case: "message" as const, value: sent }
+        : { $case: "task" as const, value: sent };
+    return this.#take(this.#reader().read({ payload }));
+  }
+
+  /**
+   * Returns the error of a message that an agent of another framework may have received. Such an
+   * agent may execute a repeated message again.
+   */
+  #unrepeatable(error: unknown): unknown {
+    const { settings } = this.#line;
+    const away = awayErrorOf(error, settings);
+    const failure = away ?? networkErrorOf(error, settings);
+    if (failure.isPermanent || away?.isUnsent === true) return error;
+    const doubt = `The agent at ${settings.origin} may or may not have accepted the request`;
+    return new NetworkError(away === undefined ? failure.message : doubt, {
+      cause: failure,
+      isPermanent: true,
+    });
   }
 
   /** Returns the request with the remaining time. */
@@ -191,7 +225,13 @@ export class RemoteWork {
     const task = await client.getTask({ tenant: "", id }, options);
     const response = this.#take(this.#reader().seen(task));
     if (response !== undefined || !agent.streams || this.#hasNoStream) return response;
-    return this.#read(agent, (o) => client.resubscribeTask({ tenant: "", id }, o));
+    try {
+      return await this.#read(agent, (o) => client.resubscribeTask({ tenant: "", id }, o));
+    } catch (error) {
+      if (agentRefusalOf(error) === undefined) throw error;
+      this.#hasNoStream = true; // agents refuse the stream of a task that has just ended
+      return undefined;
+    }
   }
 
   /** Reads a stream to its end. Returns `undefined` if the stream ends without the result. */
@@ -275,7 +315,7 @@ export class RemoteWork {
   }
 
   #options(agent: Agent): AgentCallOptions {
-    const { traceparent, tracestate } = this.#request?.traceContext ?? {};
+    const { traceparent, tracestate } = this.request?.traceContext ?? {};
     const headers = {
       ...headersFor(agent),
       ...(traceparent !== undefined && { traceparent }),
