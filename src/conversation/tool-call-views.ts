@@ -1,3 +1,4 @@
+import type { ChatMessage } from "../contracts/chat-model.js";
 import type { ToolCallView } from "../contracts/conversation.js";
 import type { EnsembleEvent, Ev } from "../contracts/events.js";
 import { redactorOf } from "../contracts/redaction.js";
@@ -10,47 +11,63 @@ import { cutText } from "../util/text.js";
  */
 const TEXT_LIMIT = 100_000;
 
-/** The id of a tool call, and its views. */
-export type ViewsOfCall = readonly [callId: string, views: readonly ToolCallView[]];
+/** The name of the tool and the id of a call, and the views of all calls with both. */
+export type ViewsOfCall = readonly [call: string, views: readonly ToolCallView[]];
 
-/** The displayed form of the tool calls of a turn, from its events. A model may repeat an id. */
+/**
+ * The displayed form of the tool calls of a turn, from its events. A model may repeat an id, even in
+ * one answer. The name of the tool therefore also identifies a call: whether a call is private
+ * depends on its tool.
+ */
 export class ToolCallViews {
   readonly #views = new Map<string, ToolCallView[]>();
+  /** Views of calls that have not ended. */
+  readonly #begun = new WeakSet<ToolCallView>();
   /** Views of calls whose result is marked as data in the message for the model. */
   readonly #marked = new WeakSet<ToolCallView>();
 
   listen(event: EnsembleEvent): void {
     if (event.type === "tool_started") {
-      const views = this.#views.get(event.callId) ?? [];
+      const key = viewKey(event.callId, event.toolName);
+      const views = this.#views.get(key) ?? [];
       const view = begunView(event);
+      this.#begun.add(view);
       if (event.untrusted === true) this.#marked.add(view);
       views.push(view);
-      this.#views.set(event.callId, views);
+      this.#views.set(key, views);
     } else if (event.type === "tool_called") {
-      const views = this.#views.get(event.callId);
-      const begun = views?.pop();
-      if (begun !== undefined) views?.push(endedView(begun, event, this.#marked.has(begun)));
+      const views = this.#views.get(viewKey(event.callId, event.toolName)) ?? [];
+      const index = views.findIndex((view) => this.#begun.has(view));
+      const begun = views[index];
+      if (begun !== undefined) views[index] = endedView(begun, event, this.#marked.has(begun));
     }
   }
 
-  /** Returns the views by the ids of their calls. JSON data. */
+  /** Returns the views by their calls. JSON data. */
   all(): readonly ViewsOfCall[] {
-    return [...this.#views].map(([callId, views]) => [callId, [...views]]);
+    return [...this.#views].map(([call, views]) => [call, [...views]]);
   }
 
   /** Replaces the views with the views of an earlier execution of the turn. */
   restore(all: readonly ViewsOfCall[]): void {
     this.#views.clear();
-    for (const [callId, views] of all) this.#views.set(callId, [...views]);
+    for (const [call, views] of all) this.#views.set(call, [...views]);
   }
 
   /**
-   * Returns the view of the next call with this id. Returns `undefined` for a call that was not
+   * Returns the view of the next call with this result. Returns `undefined` for a call that was not
    * streamed.
    */
-  take(callId: string): ToolCallView | undefined {
-    return this.#views.get(callId)?.shift();
+  take({
+    toolCallId,
+    toolName,
+  }: Extract<ChatMessage, { readonly role: "tool" }>): ToolCallView | undefined {
+    return this.#views.get(viewKey(toolCallId, toolName))?.shift();
   }
+}
+
+function viewKey(callId: string, toolName: string): string {
+  return JSON.stringify([toolName, callId]);
 }
 
 function begunView(event: Ev<"tool_started">): ToolCallView {

@@ -60,7 +60,7 @@ function messagesOfFacts(facts: TurnFacts): readonly ThreadMessage[] {
   const user: ThreadMessage = { id: messageId, turnId, at, role: "user", content };
   const others = added.map(({ message, agentRole }, i): ThreadMessage => {
     if (message.role === "system") throw new Error("A turn adds no system message");
-    const view = message.role === "tool" ? views.take(message.toolCallId) : undefined;
+    const view = message.role === "tool" ? views.take(message) : undefined;
     const place = { id: `${turnId}-${i + 1}`, turnId, at, agentRole };
     return { ...message, ...place, ...(view !== undefined && { view }) };
   });
@@ -102,14 +102,12 @@ export function partialMessages(
   text: string,
   agentRole: string,
 ): readonly AddedMessage[] {
-  const answered = new Set(
-    added.flatMap(({ message }) => (message.role === "tool" ? [message.toolCallId] : [])),
-  );
-  const kept = added.flatMap((one): readonly AddedMessage[] => {
+  const kept = added.flatMap((one, index): readonly AddedMessage[] => {
     const { message } = one;
     if (message.role !== "assistant" || message.toolCalls === undefined) return [one];
     const { toolCalls, ...rest } = message;
-    const calls = toolCalls.filter(({ id }) => answered.has(id));
+    const answered = answeredAfter(added, index);
+    const calls = toolCalls.filter(({ id }) => answered.includes(id));
     if (calls.length > 0) return [{ ...one, message: { ...rest, toolCalls: calls } }];
     return rest.content === "" ? [] : [{ ...one, message: rest }];
   });
@@ -118,4 +116,17 @@ export function partialMessages(
   return text === "" || isThere
     ? kept
     : [...kept, { agentRole, message: { role: "assistant", content: text } }];
+}
+
+/**
+ * Returns the ids of the calls that the results directly after a message answer. A model may repeat
+ * an id in a later answer.
+ */
+function answeredAfter(added: readonly AddedMessage[], index: number): readonly string[] {
+  const ids: string[] = [];
+  for (const { message } of added.slice(index + 1)) {
+    if (message.role !== "tool") break;
+    ids.push(message.toolCallId);
+  }
+  return ids;
 }

@@ -14,7 +14,7 @@ import {
   tool,
   ValidationError,
 } from "agentensemble";
-import { ScriptedModel } from "agentensemble/testing";
+import { ScriptedModel, type Step } from "agentensemble/testing";
 import { expect } from "chai";
 import { rejectionOf } from "../support/rejection.js";
 import { Gate } from "./gate.js";
@@ -217,6 +217,40 @@ describe("Conversation", () => {
         ["assistant", "One moment. [interrupted]"],
         ["user", "again?"],
       ]);
+    });
+
+    it("keeps no call without a result, even if an earlier call has the same id", async () => {
+      const gate = new Gate();
+      const quick = tool({ name: "quick", description: "Answers", execute: () => "here" });
+      const slow = tool({
+        name: "slow",
+        description: "Waits",
+        execute: async () => {
+          await gate.pass();
+          return "late";
+        },
+      });
+      const calling = (name: string): Step => ({
+        toolCalls: [{ id: "call_0", name, arguments: {} }],
+      });
+      const model = new ScriptedModel([calling("quick"), calling("slow"), "again"]);
+      await using chat = new Conversation({ agent, model, tools: [quick, slow] });
+      const thread = chat.thread("t");
+      const turn = thread.stream("go", { onFailure: "keep", throwOnError: false });
+      await gate.arrival();
+      turn.cancel("enough");
+      await turn.result;
+      gate.open();
+      await thread.send("again?");
+      const sent = requestAt(model, 2).messages.slice(2);
+      expect(sent.map(({ role }) => role)).to.deep.equal([
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+      ]);
+      expect(sent[0]).to.have.nested.property("toolCalls[0].name", "quick");
+      expect(sent[2]).to.deep.equal({ role: "assistant", content: "[interrupted]" });
     });
 
     it("is refused by guardrails of input and output, and nothing is stored", async () => {

@@ -1,7 +1,15 @@
 import type { ConversationOptions } from "agentensemble";
 import type { ChatHandlerOptions } from "agentensemble/http";
 import type { UIMessage } from "ai";
-import { Agent, Conversation, ConversationStore, createToken, runValue, tool } from "agentensemble";
+import {
+  Agent,
+  Conversation,
+  ConversationStore,
+  createToken,
+  runValue,
+  tool,
+  ToolResult,
+} from "agentensemble";
 import { durable, Journal } from "agentensemble/durability";
 import { chatHandler, reviewsHandler } from "agentensemble/http";
 import { review, reviewInbox } from "agentensemble/review";
@@ -12,7 +20,7 @@ import { expect } from "chai";
 import { z } from "zod";
 import { Gate } from "../../conversation/gate.js";
 import { temporaryFolder } from "../../support/temporary-folder.js";
-import { until } from "../../support/time.js";
+import { pause, until } from "../../support/time.js";
 import { checkUiParts, messageOf, ofType, textsOf, typesOf } from "../ui/fixtures.js";
 import { byOwner, chatService, partsIn, userMessage, type ChatService } from "./chat-service.js";
 import { authenticate } from "./service.js";
@@ -203,6 +211,31 @@ describe("chatHandler", () => {
         .map((part) => JSON.parse(JSON.stringify(part)) as unknown);
     expect(withoutStates(messages[1] as UIMessage)).to.deep.equal(withoutStates(live));
     expect(JSON.stringify(messages)).to.not.match(/PRIVATE|INTERNAL/);
+  });
+
+  it("hides a private call from pages if another call of the answer has the same id", async () => {
+    for (const slow of ["secret", "look"]) {
+      const common = { description: "d", input: z.object({ of: z.string() }) };
+      const returns = (name: string, from: string) => async (): Promise<ToolResult> => {
+        if (name === slow) await pause(5);
+        return ToolResult.success(from, { from });
+      };
+      const look = tool({ name: "look", ...common, execute: returns("look", "tide") });
+      const execute = returns("secret", "PRIVATE-OUT");
+      const secret = tool({ name: "secret", ...common, private: true, execute });
+      const toolCalls = [
+        { id: "call_0", name: "secret", arguments: { of: "PRIVATE-IN" } },
+        { id: "call_0", name: "look", arguments: { of: "tide" } },
+      ];
+      const model = new ScriptedModel([{ toolCalls }, "There."]);
+      const desk = await open({ model, tools: [look, secret] });
+      const parts = await partsIn(await desk.send("t", "Where?"));
+      const { messages } = await shownOf(desk, "t");
+      for (const shown of [JSON.stringify(parts), JSON.stringify(messages)])
+        expect(shown)
+          .to.include('{"from":"tide"}')
+          .and.not.match(/PRIVATE/);
+    }
   });
 
   it("hides input and output of tool calls of turns that were not streamed", async () => {

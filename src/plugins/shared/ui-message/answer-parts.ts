@@ -41,7 +41,9 @@ export class AnswerParts {
 
   /** Adds the result of a call. */
   returned(result: MessageOf<"tool">): void {
-    const at = this.#open.findIndex(({ call }) => call.id === result.toolCallId);
+    const at = this.#open.findIndex(
+      ({ call }) => call.id === result.toolCallId && call.name === result.toolName,
+    );
     const [open] = at < 0 ? [] : this.#open.splice(at, 1);
     if (open === undefined) return;
     const { view } = result;

@@ -9,6 +9,7 @@ import { asFields, asList } from "../../../util/objects.js";
 interface OpenCall {
   readonly id: string;
   readonly callId: string;
+  readonly toolName: string;
   readonly isHidden: boolean;
   /** The part of a call that the page must execute, without its input. */
   readonly client?: Fields | undefined;
@@ -22,9 +23,17 @@ export interface ToolPartsOptions {
   readonly value: (value: unknown) => unknown;
 }
 
+/** The data of an event that identify its call. Some reviews of a call do not name the tool. */
+interface NamedCall {
+  readonly taskId: string;
+  readonly callId?: string | undefined;
+  readonly toolName?: string | undefined;
+}
+
 /**
- * The tool calls of the shown tasks. A model may reuse an id, so each call has a unique id on the
- * page.
+ * The tool calls of the shown tasks. A model may reuse an id, even in one answer. Each call
+ * therefore has a unique id on the page, and the name of its tool identifies it in addition to its
+ * id.
  */
 export class ToolParts {
   readonly #o: ToolPartsOptions;
@@ -52,16 +61,15 @@ export class ToolParts {
     const call = { toolCallId: id, toolName, ...(title !== undefined && { title }) };
     const calls = this.#open.get(taskId) ?? [];
     this.#open.set(taskId, calls);
-    calls.push({ id, callId, isHidden, ...(client === true && { client: call }) });
+    calls.push({ id, callId, toolName, isHidden, ...(client === true && { client: call }) });
     if (client === true) for (const part of clientInput(call, input)) this.#o.push(part);
     else this.#o.push({ type: "tool-input-available", ...call, input, dynamic: true });
   }
 
   /** Permits the page to execute an allowed call. The given review awaits its output. */
-  execute({ taskId, callId, reviewId, input }: Ev<"review_requested">): void {
-    const open = this.#open
-      .get(taskId)
-      ?.find((one) => one.callId === callId && !this.#clientCalls.has(one.id));
+  execute(event: Ev<"review_requested">): void {
+    const { reviewId, input } = event;
+    const open = this.#openCalls(event).find(({ id }) => !this.#clientCalls.has(id));
     if (open?.client === undefined) return;
     this.#clientCalls.set(open.id, reviewId);
     const shown = this.#o.value(input ?? {});
@@ -69,8 +77,10 @@ export class ToolParts {
   }
 
   ended(e: Ev<"tool_called">): void {
-    const call = this.#take(e.taskId, e.callId);
+    const [call] = this.#openCalls(e);
     if (call === undefined) return;
+    const calls = this.#open.get(e.taskId) ?? [];
+    calls.splice(calls.indexOf(call), 1);
     const { id: toolCallId, isHidden } = call;
     if (e.toolOutcome === "REJECTED") this.#o.push({ type: "tool-output-denied", toolCallId });
     else if (e.toolOutcome === "SUCCESS") {
@@ -81,9 +91,10 @@ export class ToolParts {
   }
 
   /** Adds a question for the page. Returns whether the call is shown, with its texts. */
-  ask(taskId: string, callId: string, approvalId: string): "shown" | "hidden" | "absent" {
-    const call = this.#open.get(taskId)?.find((open) => open.callId === callId);
+  ask(event: Ev<"review_requested">): "shown" | "hidden" | "absent" {
+    const [call] = this.#openCalls(event);
     if (call === undefined) return "absent";
+    const { reviewId: approvalId } = event;
     this.#o.push({ type: "tool-approval-request", approvalId, toolCallId: call.id });
     return call.isHidden ? "hidden" : "shown";
   }
@@ -113,10 +124,10 @@ export class ToolParts {
     this.#o.push({ type: "tool-output-error", toolCallId, errorText: TOOL_FAILED });
   }
 
-  #take(taskId: string, callId: string): OpenCall | undefined {
-    const calls = this.#open.get(taskId) ?? [];
-    const index = calls.findIndex((open) => open.callId === callId);
-    return index < 0 ? undefined : calls.splice(index, 1)[0];
+  #openCalls({ taskId, callId, toolName }: NamedCall): readonly OpenCall[] {
+    return (this.#open.get(taskId) ?? []).filter(
+      (open) => open.callId === callId && open.toolName === (toolName ?? open.toolName),
+    );
   }
 }
 

@@ -291,8 +291,7 @@ export class UIConverter implements PageStream {
     this.#activity.asked(taskId, reviewId);
     if (expects === "output") return this.#tools.execute(event);
     const isShown = this.#shown.has(taskId);
-    const call =
-      isShown && callId !== undefined ? this.#tools.ask(taskId, callId, reviewId) : undefined;
+    const call = isShown && callId !== undefined ? this.#tools.ask(event) : undefined;
     const withPrompt = isShown && prompt !== undefined && call !== "hidden" && call !== "absent";
     this.#data.asked(reviewId, withPrompt ? this.#text(prompt) : undefined);
     this.#data.task({ taskId, agentRole }, "waiting");

@@ -49,7 +49,7 @@ describe("the messages of a thread for a page", () => {
 
   it("show no more of a result than its view allows", () => {
     const asked = { role: "assistant", toolCalls: [call] };
-    const result = { role: "tool", toolCallId: "c", content: "found" };
+    const result = { role: "tool", toolCallId: "c", toolName: "look", content: "found" };
     const shown = (fields: object, o = {}): unknown =>
       partsOf(messages(asked, { ...result, ...fields }), o)[1];
     const part = { ...shownCall, toolCallId: "c" };
@@ -74,9 +74,9 @@ describe("the messages of a thread for a page", () => {
   });
 
   it("omit the result of a call that was not made", () => {
-    expect(partsOf(messages({ role: "tool", toolCallId: "x", content: "found" }))).to.deep.equal(
-      [],
-    );
+    expect(
+      partsOf(messages({ role: "tool", toolName: "look", toolCallId: "x", content: "found" })),
+    ).to.deep.equal([]);
   });
 
   it("name each source once", () => {
@@ -85,7 +85,7 @@ describe("the messages of a thread for a page", () => {
     const parts = partsOf(
       messages(
         { role: "assistant", toolCalls: [call] },
-        { role: "tool", toolCallId: "c", content: "found", view },
+        { role: "tool", toolName: "look", toolCallId: "c", content: "found", view },
       ),
     );
     expect(parts.slice(2)).to.deep.equal([
