@@ -1,6 +1,8 @@
 import type { UIChunk } from "agentensemble/ui";
 import { StreamStore } from "agentensemble/ui";
 import { expect } from "chai";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { rejection } from "../../support/rejection.js";
 
 const never = new AbortController().signal;
@@ -89,6 +91,20 @@ describe("StreamStore.inMemory()", () => {
     await store.append("fourth", 0, [part(0)]);
     expect(await reading).to.have.property("code", "AE_STREAM_LOST");
     expect(await store.read("third", 0, never)).to.not.equal(undefined);
+  });
+
+  it("frees the memory of an ended stream that it removes to make room", async () => {
+    const store = StreamStore.inMemory({ maxStreams: 1 });
+    let chunk: UIChunk | undefined = part(0);
+    const removed = new WeakRef(chunk);
+    await store.append("first", 0, [chunk]);
+    chunk = undefined;
+    await store.end("first");
+    await store.append("second", 0, [part(0)]);
+    await new Promise((resolve) => setImmediate(resolve));
+    setFlagsFromString("--expose-gc");
+    (runInNewContext("gc") as () => void)(); // that is what the flag does
+    expect(removed.deref()).to.equal(undefined);
   });
 
   it("drops one stream if there are too many, and ignores its later parts", async () => {

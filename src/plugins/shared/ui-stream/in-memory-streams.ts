@@ -24,6 +24,8 @@ interface KeptStream {
   state: "open" | "ended" | "lost";
   /** Readers that wait for more parts. */
   readonly waiting: Set<() => void>;
+  /** Removes the ended stream later. The timer refers to the parts until it is cleared. */
+  expiry?: NodeJS.Timeout | undefined;
 }
 
 /** Streams in the memory of the process. */
@@ -78,7 +80,7 @@ class InMemoryStreams implements Store {
       if (this.#streams.get(streamId) === stream) this.#streams.delete(streamId);
     };
     if (this.#o.keepMs === 0) forget();
-    else setTimeout(forget, this.#o.keepMs).unref(); // the timer does not keep the process alive
+    else stream.expiry = setTimeout(forget, this.#o.keepMs).unref(); // does not keep the process alive
   }
 
   /** @throws ValidationError if the first part is missing. */
@@ -90,6 +92,7 @@ class InMemoryStreams implements Store {
       if (oldest !== undefined) {
         const [id, dropped] = oldest;
         this.#streams.delete(id);
+        clearTimeout(dropped.expiry);
         if (dropped.state !== "ended") this.#dropped.add(id);
         if (dropped.state === "open") lose(dropped);
       }
