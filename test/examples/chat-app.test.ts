@@ -37,7 +37,7 @@ class ChatServer {
       "--folder",
       this.#folder,
     ];
-    const child = spawn(process.execPath, ["--conditions=agentensemble-source", ...program], {
+    const child = spawn(process.execPath, program, {
       cwd: projectRoot,
       env,
       stdio: ["ignore", "pipe", "inherit"],

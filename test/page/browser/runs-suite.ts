@@ -54,6 +54,8 @@ export function runTests(browser: () => Promise<Browser>): void {
       for (const name of ["notes", "draft", "print"]) await page.getByText(name).first().waitFor();
       await page.keyboard.press("2");
       await page.getByRole("row").filter({ hasText: "draft" }).getByText("draft").click();
+      // The page shows this after the server has begun to stream the task.
+      await page.getByText("The task has not begun.").waitFor();
       first.open();
       second.open();
       await page.getByText("Once upon").first().waitFor();

@@ -52,7 +52,7 @@ await import("./suites.mjs");
 
 async function output(folder: string, args: readonly string[]): Promise<string> {
   const { NODE_TEST_CONTEXT: _ours, NODE_OPTIONS: _options, ...env } = process.env;
-  const child = spawn(process.execPath, ["-C", "agentensemble-source", ...args], {
+  const child = spawn(process.execPath, args, {
     cwd: folder,
     env,
     stdio: ["ignore", "pipe", "pipe"],

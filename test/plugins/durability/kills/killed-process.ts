@@ -23,7 +23,7 @@ export async function execute(
   const args = [JSON.stringify(place), JSON.stringify(outside)];
   const { kill } = o;
   if (kill !== undefined && "write" in kill) args.push(String(kill.write), kill.moment);
-  const child = spawn(process.execPath, ["-C", "agentensemble-source", program, ...args], {
+  const child = spawn(process.execPath, [program, ...args], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let [printed, problems] = ["", ""];

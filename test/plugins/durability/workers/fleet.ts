@@ -137,7 +137,7 @@ export class Fleet {
   }
 
   #start(): ChildProcess {
-    const args = ["-C", "agentensemble-source", this.#program, JSON.stringify(this.#options)];
+    const args = [this.#program, JSON.stringify(this.#options)];
     return spawn(process.execPath, [...this.#nodeOptions, ...args], {
       stdio: ["ignore", "ignore", "inherit"],
     });

@@ -1,4 +1,4 @@
-import type { NetworkBackend } from "../../../../src/contracts/network.js";
+import type { NetworkBackend } from "agentensemble/network";
 
 /** The place that the processes of a chaos test share. */
 export interface ChaosPlace {
@@ -13,15 +13,15 @@ type Opening = (place: ChaosPlace) => Promise<NetworkBackend>;
 /** The adapters by scheme. */
 const ENGINES: Readonly<Record<string, Opening>> = {
   "nats:": async ({ url, prefix }) => {
-    const { nats } = await import("../../../../src/network-nats.js");
+    const { nats } = await import("agentensemble/network/nats");
     return nats({ servers: url, prefix });
   },
   "redis:": async ({ url, prefix }) => {
-    const { bullmq } = await import("../../../../src/plugins/network/redis/index.js");
+    const { bullmq } = await import("agentensemble/network/redis");
     return bullmq({ url, prefix, leaseCheckMs: 250 });
   },
   "postgres:": async ({ url, prefix }) => {
-    const { postgres } = await import("../../../../src/network-postgres.js");
+    const { postgres } = await import("agentensemble/network/postgres");
     return postgres({ url, schema: prefix });
   },
 };

@@ -40,11 +40,9 @@ export class WorkerProcess {
   readonly #closed: Promise<unknown>;
 
   constructor(o: ChaosWorkerOptions) {
-    this.#child = spawn(
-      process.execPath,
-      ["-C", "agentensemble-source", PROGRAM, JSON.stringify(o)],
-      { stdio: ["ignore", "ignore", "inherit"] },
-    );
+    this.#child = spawn(process.execPath, [PROGRAM, JSON.stringify(o)], {
+      stdio: ["ignore", "ignore", "inherit"],
+    });
     this.#closed = once(this.#child, "close");
   }
 

@@ -16,7 +16,7 @@ import { DEFAULT_ALLOWED_ENV, runCommand } from "../../../../src/plugins/tools/p
 import { isRunning, untilWritten, writtenPids } from "../../../support/process-tree.js";
 import { rejectionOf } from "../../../support/rejection.js";
 import { temporaryFolder } from "../../../support/temporary-folder.js";
-import { pause } from "../../../support/time.js";
+import { pause, until } from "../../../support/time.js";
 import { setEnvironment } from "../../../support/environment.js";
 
 const shell = (script: string, options: Partial<RunCommandOptions> = {}): RunCommandOptions => ({
@@ -448,8 +448,11 @@ describe("runCommand", () => {
           }).once("exit", resolve),
         );
         expect(code).to.equal(exitCode);
-        await pause(50); // SIGKILL is sent, not waited for
-        await allEnded();
+        // SIGKILL is sent, not waited for.
+        await until(async () => {
+          const running = await Promise.all((await writtenPids(dir)).map(isRunning));
+          return running.length > 0 && running.every((is) => !is);
+        });
       });
     }
   });

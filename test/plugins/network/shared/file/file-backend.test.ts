@@ -220,7 +220,7 @@ interface Facts {
 
 /** Runs the program on the folder and kills it after some records. */
 async function runAndKill(folder: string, facts: Facts, killAfter: number): Promise<void> {
-  const args = ["-C", "agentensemble-source", program, folder, String(facts.accepted.size)];
+  const args = [program, folder, String(facts.accepted.size)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   let lines = 0;
@@ -261,7 +261,7 @@ describe("NetworkBackend.file in processes that are killed", () => {
     this.timeout(30_000);
     const folder = temporaryFolder();
     const script = `trap '' XFSZ; ulimit -f 200; exec "$@"`;
-    const args = ["-c", script, "bash", process.execPath, "-C", "agentensemble-source"];
+    const args = ["-c", script, "bash", process.execPath];
     const child = spawn("bash", [...args, fullDisk, folder], {
       stdio: ["ignore", "pipe", "inherit"],
     });
