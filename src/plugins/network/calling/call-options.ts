@@ -58,14 +58,16 @@ export interface NetworkRequestOptions {
 /** Options of `NetworkTask.from()` and `NetworkTool.from()`. */
 export interface NetworkCallOptions extends NetworkRequestOptions {
   /**
-   * `AWAIT` (default) waits for the result. `ASYNC` returns immediately, and `onComplete` receives
-   * the result. `AWAIT_WITH_DEADLINE` waits for `deadlineMs`, then applies `onDeadline`.
+   * `AWAIT` (default) waits for the result. `ASYNC` returns when the request is accepted, and
+   * `onComplete` receives the result. `AWAIT_WITH_DEADLINE` waits for `deadlineMs`, then applies
+   * `onDeadline`.
    */
   readonly mode?: "AWAIT" | "ASYNC" | "AWAIT_WITH_DEADLINE" | undefined;
   /**
    * The reaction to the end of `deadlineMs`. `RETURN_TIMEOUT_ERROR` (default) cancels the request
    * and fails. `RETURN_PARTIAL` cancels the request and returns its progress so far.
-   * `CONTINUE_IN_BACKGROUND` lets the request continue, and `onComplete` receives the result.
+   * `CONTINUE_IN_BACKGROUND` lets the request continue. `onComplete` receives the result, or a
+   * failure after `timeoutMs`, which must be greater than `deadlineMs`.
    */
   readonly onDeadline?:
     "RETURN_TIMEOUT_ERROR" | "RETURN_PARTIAL" | "CONTINUE_IN_BACKGROUND" | undefined;
@@ -128,12 +130,17 @@ function checkBudget(what: string, budget: WorkBudget | undefined): void {
 }
 
 /**
- * @throws ValidationError for an unknown or invalid option, and for a mode without a required
- * option.
+ * `defaultMs` is the default of `timeoutMs`.
+ * @throws ValidationError for an unknown or invalid option, for a mode without a required option,
+ * and for a `timeoutMs` without time in the background.
  */
-export function checkToolCallOptions(what: string, options: NetworkCallOptions): void {
+export function checkToolCallOptions(
+  what: string,
+  options: NetworkCallOptions,
+  defaultMs: number,
+): void {
   checkRequestOptions(what, options, CALL_OPTIONS);
-  const { mode, onDeadline, onComplete, description, cache, trusted, deadlineMs } = options;
+  const { mode, onDeadline, onComplete, description, cache, trusted } = options;
   requireOneOf(`${what} mode`, mode, ["AWAIT", "ASYNC", "AWAIT_WITH_DEADLINE"]);
   requireOneOf(`${what} onDeadline`, onDeadline, [
     ...["RETURN_TIMEOUT_ERROR", "RETURN_PARTIAL", "CONTINUE_IN_BACKGROUND"],
@@ -148,6 +155,11 @@ export function checkToolCallOptions(what: string, options: NetworkCallOptions):
     throw new ValidationError(`${what} reviews 'forward' requires that the tool waits`, {
       hint: "Remove mode ASYNC or onDeadline CONTINUE_IN_BACKGROUND.",
     });
+  checkModeOptions(what, options, defaultMs);
+}
+
+function checkModeOptions(what: string, options: NetworkCallOptions, defaultMs: number): void {
+  const { mode, onDeadline, onComplete, deadlineMs, timeoutMs = defaultMs } = options;
   if (mode === "ASYNC" && onComplete === undefined)
     throw new ValidationError(`${what} with mode ASYNC requires onComplete`, {
       hint: "Without it nothing receives the result.",
@@ -159,5 +171,11 @@ export function checkToolCallOptions(what: string, options: NetworkCallOptions):
   if (onComplete !== undefined && mode !== "ASYNC" && onDeadline !== "CONTINUE_IN_BACKGROUND")
     throw new ValidationError(
       `${what} onComplete requires mode ASYNC or onDeadline CONTINUE_IN_BACKGROUND`,
+    );
+  const isContinued = onDeadline === "CONTINUE_IN_BACKGROUND";
+  if (isContinued && deadlineMs !== undefined && deadlineMs >= timeoutMs)
+    throw new ValidationError(
+      `${what} onDeadline CONTINUE_IN_BACKGROUND requires deadlineMs < timeoutMs, got: ${deadlineMs} and ${timeoutMs}`,
+      { hint: "The wait in the background ends at timeoutMs. Set a longer timeoutMs." },
     );
 }

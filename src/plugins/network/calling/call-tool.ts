@@ -103,7 +103,7 @@ class ToolCall {
     const { options, ctx } = this.#parts;
     const grant = await grantFor(ctx.scope, options.budget, this.#timeoutMs);
     const { mode = "AWAIT", deadlineMs = this.#timeoutMs } = options;
-    if (mode === "ASYNC") return this.#submitted(grant);
+    if (mode === "ASYNC") return this.#untilBackground(grant);
     if (mode === "AWAIT") return this.#ended(grant, this.#timeoutMs);
     return options.onDeadline === "CONTINUE_IN_BACKGROUND"
       ? this.#untilBackground(grant, deadlineMs)
@@ -121,9 +121,7 @@ class ToolCall {
         this.#reviews = new ForwardedReviews({ remote: target.remote, requestId, ensemble, ctx });
       response = undefined;
       const end = await this.#call(grant, waitMs, signal);
-      if (end.kind === "response") response = end.response;
-      if (end.kind === "full") response = this.#nothing("REJECTED");
-      if (end.kind === "late") response = await this.#cancel(`The caller waited for ${waitMs} ms`);
+      response = await this.#responseOf(end, waitMs);
       return this.#resultOf(end, waitMs);
     } catch (error) {
       if (signal.aborted) response = await this.#cancel("The caller was cancelled");
@@ -134,30 +132,26 @@ class ToolCall {
     }
   }
 
-  async #submitted(grant: WorkGrant): Promise<ToolResult> {
-    const { target } = this.#parts;
-    const request = this.#request(grant, this.#parts.options.deadlineMs);
-    const { status } = await target.remote.send(request).catch(async (error: unknown) => {
-      await grant.settle(this.#nothing("REJECTED"));
-      throw error;
-    });
-    if (status === "FULL") {
-      await grant.settle(this.#nothing("REJECTED"));
-      return ToolResult.failure(capacityText(target.ensemble));
-    }
-    void this.#background(grant, this.#call(grant, this.#timeoutMs, target.closing));
-    return this.#noted(SUBMITTED);
-  }
-
-  async #untilBackground(grant: WorkGrant, deadlineMs: number): Promise<ToolResult> {
+  /**
+   * Waits until the request continues in the background: after `deadlineMs`, or without it, when the
+   * request is accepted.
+   */
+  async #untilBackground(grant: WorkGrant, deadlineMs?: number): Promise<ToolResult> {
     const { ctx, target } = this.#parts;
     const waiting = new AbortController();
     const stop = (): void => waiting.abort(ctx.signal.reason);
     ctx.signal.addEventListener("abort", stop, { once: true });
+    if (ctx.signal.aborted) stop();
     const detach = (): void => ctx.signal.removeEventListener("abort", stop);
     const closing = AbortSignal.any([waiting.signal, target.closing]);
-    const ending = this.#call(grant, this.#timeoutMs, closing);
-    const first = await target.within(deadlineMs, ending).catch(async (error: unknown) => {
+    let accept = (): void => undefined;
+    const accepted = new Promise<undefined>((resolve) => (accept = () => resolve(undefined)));
+    const ending = this.#call(grant, this.#timeoutMs, closing, accept);
+    const begun =
+      deadlineMs === undefined
+        ? Promise.race([accepted, ending])
+        : target.within(deadlineMs, ending);
+    const first = await begun.catch(async (error: unknown) => {
       detach();
       const isOver = ctx.signal.aborted;
       await grant.settle(isOver ? await this.#cancel("The caller was cancelled") : undefined);
@@ -166,10 +160,17 @@ class ToolCall {
     detach();
     if (first === undefined) {
       void this.#background(grant, ending);
-      return this.#noted(CONTINUING);
+      return this.#noted(deadlineMs === undefined ? SUBMITTED : CONTINUING);
     }
-    await grant.settle(first.kind === "response" ? first.response : this.#nothing("REJECTED"));
+    await grant.settle(await this.#responseOf(first, this.#timeoutMs));
     return this.#resultOf(first, this.#timeoutMs);
+  }
+
+  /** Returns the response of an ended wait. Cancels a request that got no response in time. */
+  async #responseOf(end: CallEnd, waitMs: number): Promise<WorkResponse | undefined> {
+    if (end.kind === "response") return end.response;
+    if (end.kind === "full") return this.#nothing("REJECTED");
+    return this.#cancel(`The caller waited for ${waitMs} ms`);
   }
 
   /** Passes the result to `onComplete`. Never rejects. */
@@ -189,7 +190,12 @@ class ToolCall {
     }
   }
 
-  #call(grant: WorkGrant, waitMs: number, signal: AbortSignal): Promise<CallEnd> {
+  #call(
+    grant: WorkGrant,
+    waitMs: number,
+    signal: AbortSignal,
+    onAccepted?: () => void,
+  ): Promise<CallEnd> {
     const { target, options } = this.#parts;
     const { mode, onDeadline } = options;
     const isBounded = mode !== "ASYNC" && onDeadline !== "CONTINUE_IN_BACKGROUND";
@@ -200,6 +206,7 @@ class ToolCall {
       timeoutMs: waitMs,
       signal,
       clock: target.clock,
+      onAccepted,
       ...((onDeadline === "RETURN_PARTIAL" || this.#reviews !== undefined) && {
         onProgress: (each) => this.#note(each),
       }),
@@ -249,7 +256,7 @@ class ToolCall {
     if (end.kind === "response" && end.response.reason !== "DEADLINE")
       return resultOfResponse(ensemble, end.response);
     const { mode, onDeadline, deadlineMs = waitMs } = options;
-    if (mode === "AWAIT_WITH_DEADLINE")
+    if (mode === "AWAIT_WITH_DEADLINE" && onDeadline !== "CONTINUE_IN_BACKGROUND")
       return onDeadline === "RETURN_PARTIAL"
         ? partialResult(deadlineMs, this.#progress)
         : ToolResult.failure(deadlineText(deadlineMs));

@@ -9,7 +9,7 @@ import { ToolResult } from "../../../contracts/tool-result.js";
 import { preview, requireText } from "../../../contracts/validation.js";
 import { messageOf } from "../../../util/errors.js";
 import { checkToolCallOptions } from "./call-options.js";
-import { ensembleOf, targetOf } from "./call-target.js";
+import { defaultTimeoutMs, ensembleOf, targetOf } from "./call-target.js";
 import { networkCallTool } from "./call-tool.js";
 import { DIRECTORY, isRemote } from "./directory.js";
 
@@ -43,7 +43,7 @@ export function networkToolFrom(
       `${what} ensemble must be a name or a Remote, got: ${preview(place)}`,
     );
   const toolName = checkedName(what, ensembleOf(place), name);
-  checkToolCallOptions(what, options);
+  checkToolCallOptions(what, options, defaultTimeoutMs(kind));
   return Object.freeze({
     name: toolName,
     async resolve(scope?: TaskScope): Promise<readonly AnyTool[]> {

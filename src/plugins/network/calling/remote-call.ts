@@ -11,6 +11,8 @@ export interface RemoteCall {
   readonly signal: AbortSignal;
   readonly clock: QueueClock;
   readonly onProgress?: ((progress: unknown) => void) | undefined;
+  /** Called each time the remote ensemble confirms that it has the request. */
+  readonly onAccepted?: (() => void) | undefined;
 }
 
 /** The end of a wait for a result. An abort rejects with the reason of the signal. */
@@ -48,6 +50,7 @@ export async function callRemote(call: RemoteCall): Promise<CallEnd> {
       const { status } = await remote.send(withTimeLeft(request, call.timeoutMs - left()));
       if (status === "FULL" && !wasSent) return { kind: "full" };
       wasSent = true;
+      call.onAccepted?.();
       pauseMs = FIRST_PAUSE_MS;
       const waitMs = Math.min(left(), RESEND_MS);
       const { onProgress } = call;

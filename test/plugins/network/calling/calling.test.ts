@@ -15,6 +15,7 @@ import {
   Task,
   tool,
   ToolConfigurationError,
+  ValidationError,
 } from "agentensemble";
 import type {
   NetworkCallInfo,
@@ -38,7 +39,7 @@ import { expect } from "chai";
 import { receiveDecisions } from "../../../../src/plugins/network/shared/decisions.js";
 import { systemClock } from "../../../../src/util/runtime.js";
 import { rejectionOf } from "../../../support/rejection.js";
-import { until } from "../../../support/time.js";
+import { pause, until } from "../../../support/time.js";
 
 const TOKENS = { inputTokens: 1_000, outputTokens: 24 };
 
@@ -446,6 +447,81 @@ describe("the modes of NetworkTask", () => {
     expect(remote.cancelled).to.eql([]);
   });
 
+  it("ASYNC repeats a request whose connection broke before it was accepted", async () => {
+    let failures = 2;
+    const completed: WorkResponse[] = [];
+    const remote: Remote & { readonly sent: WorkRequest[] } = remoteWith({
+      send: async (request) => {
+        remote.sent.push(request);
+        if (failures-- > 0) throw new NetworkError("The connection broke");
+        return { status: "ACCEPTED" };
+      },
+    });
+    const { text } = await called(
+      [
+        NetworkTask.from(remote, "prepare-meal", {
+          mode: "ASYNC",
+          onComplete: (response) => void completed.push(response),
+        }),
+      ],
+      MEAL,
+    );
+    expect(text).to.include("Request submitted asynchronously");
+    await until(() => completed.length === 1);
+    expect(completed[0]).to.include({ status: "COMPLETED", result: "ready" });
+    expect(remote.sent.length).to.equal(3);
+    expect(new Set(remote.sent.map(({ requestId }) => requestId)).size).to.equal(1);
+  });
+
+  it("ASYNC fails without onComplete if the request is not accepted", async () => {
+    const completed: WorkResponse[] = [];
+    const onComplete = (response: WorkResponse): void => void completed.push(response);
+    const outcomes: (readonly [string, number])[] = [];
+    const sends: Remote["send"][] = [
+      async () => ({ status: "FULL" }),
+      async () => Promise.reject(new NetworkError("The connection broke")),
+      async ({ requestId }) => Promise.reject(new RequestConflictError(requestId)),
+    ];
+    for (const send of sends) {
+      const remote = remoteWith({ send });
+      const options: NetworkCallOptions = { mode: "ASYNC", timeoutMs: 250, onComplete };
+      const { text } = await called([NetworkTask.from(remote, "prepare-meal", options)], MEAL);
+      outcomes.push([text.replace(/[0-9a-f]{64}/, "x"), remote.cancelled.length]);
+    }
+    expect(outcomes).to.eql([
+      ["Error: 'kitchen' has too much to do at the moment", 0],
+      [
+        "Error: Task 'prepare-meal' on ensemble 'kitchen' timed out after 250 ms: The connection broke",
+        1,
+      ],
+      ["Error: Request 'x' is known with other content", 0],
+    ]);
+    expect(completed).to.eql([]);
+  });
+
+  it("ASYNC ends with the task of the caller until the request is accepted", async () => {
+    const remote: Remote & { readonly sent: WorkRequest[]; readonly cancelled: string[] } =
+      remoteWith({
+        send: async (request) => {
+          remote.sent.push(request);
+          throw new NetworkError("The connection broke");
+        },
+      });
+    const controller = new AbortController();
+    const options: NetworkCallOptions = { mode: "ASYNC", onComplete: () => undefined };
+    const agent = new Agent({ role: "Waiter", goal: "Serve", tools: [NetworkTask.from(remote, "prepare-meal", options)] }); // prettier-ignore
+    const model = new ScriptedModel([{ toolCalls: [{ name: MEAL[0], arguments: MEAL[1] }] }]);
+    await using ensemble = new Ensemble({ model, tasks: [new Task({ description: "x", agent })] });
+    const running = ensemble.run({}, { signal: controller.signal }).catch(() => undefined);
+    await until(() => remote.sent.length === 2);
+    controller.abort();
+    await running;
+    await until(() => remote.cancelled.length === 1);
+    const sent = remote.sent.length;
+    await pause(300);
+    expect(remote.sent.length).to.equal(sent);
+  });
+
   it("AWAIT_WITH_DEADLINE fails at the deadline and cancels the request", async () => {
     const remote = remoteWith({ response: waiting });
     const { text } = await called(
@@ -499,6 +575,45 @@ describe("the modes of NetworkTask", () => {
     expect([remote.cancelled, completed]).to.eql([[], []]);
     answer(doneWith(remote.sent[0]?.requestId ?? ""));
     await until(() => completed.length === 1);
+  });
+
+  it("AWAIT_WITH_DEADLINE reports the end of timeoutMs in the background", async () => {
+    const completed: WorkResponse[] = [];
+    const { text } = await called(
+      [
+        NetworkTask.from(remoteWith({ response: waiting }), "prepare-meal", {
+          mode: "AWAIT_WITH_DEADLINE",
+          deadlineMs: 20,
+          timeoutMs: 60,
+          onDeadline: "CONTINUE_IN_BACKGROUND",
+          onComplete: (response) => void completed.push(response),
+        }),
+      ],
+      MEAL,
+    );
+    expect(text).to.include("Deadline exceeded, continuing in background");
+    await until(() => completed.length === 1);
+    expect(completed[0]).to.include({
+      status: "FAILED",
+      reason: "DEADLINE",
+      error: "Task 'prepare-meal' on ensemble 'kitchen' timed out after 60 ms",
+    });
+  });
+
+  it("AWAIT_WITH_DEADLINE with CONTINUE_IN_BACKGROUND requires a timeoutMs greater than deadlineMs", () => {
+    const base = { mode: "AWAIT_WITH_DEADLINE", onDeadline: "CONTINUE_IN_BACKGROUND" } as const;
+    const from = (o: NetworkCallOptions) => (): unknown =>
+      NetworkTask.from("kitchen", "meal", { ...base, ...o });
+    expect(from({ deadlineMs: 20, timeoutMs: 20 }))
+      .to.throw(ValidationError)
+      .with.property("message")
+      .that.includes("CONTINUE_IN_BACKGROUND requires deadlineMs < timeoutMs, got: 20 and 20");
+    expect(from({ deadlineMs: 20, timeoutMs: 21 })).to.not.throw();
+    expect(from({ deadlineMs: 1_800_000 })).to.throw("got: 1800000 and 1800000");
+    expect(from({ deadlineMs: 1_799_999 })).to.not.throw();
+    const tool = (): unknown =>
+      NetworkTool.from("kitchen", "look", { ...base, deadlineMs: 30_000 });
+    expect(tool).to.throw("got: 30000 and 30000");
   });
 
   it("are refused without their required options", () => {
