@@ -93,6 +93,13 @@ export function acceptedMessages(
   return [...added.slice(0, -1), { ...last, message }];
 }
 
+/** Returns the messages without a complete answer at their end, which was refused or not judged. */
+export function withoutAnswer(added: readonly AddedMessage[]): readonly AddedMessage[] {
+  const last = added.at(-1)?.message;
+  const isAnswer = last?.role === "assistant" && (last.toolCalls ?? []).length === 0;
+  return isAnswer ? added.slice(0, -1) : added;
+}
+
 /**
  * Returns the messages of an incomplete answer. Omits calls without a result, and adds the received
  * text.

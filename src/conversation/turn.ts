@@ -13,13 +13,18 @@ import type { HookRun } from "../contracts/run.js";
 import type { UsageRecord } from "../contracts/usage.js";
 import type { ChatProgress, ChatTurn } from "../plugins/agents/chat/index.js";
 import type { ConversationCore } from "./conversation-core.js";
-import type { OnTurnFailure, TurnOptions } from "./conversation-options.js";
+import type { TurnOptions } from "./conversation-options.js";
 import type { TurnInput } from "./turn-input.js";
 import {
   ConversationConflictError,
   ConversationStoreError,
 } from "../contracts/conversation-errors.js";
-import { AgentEnsembleError, RunCancelledError, ValidationError } from "../contracts/errors.js";
+import {
+  AgentEnsembleError,
+  GuardrailViolationError,
+  RunCancelledError,
+  ValidationError,
+} from "../contracts/errors.js";
 import { messageOf, toError } from "../util/errors.js";
 import { emitProcessWarning } from "../util/process-warning.js";
 import type { AddedMessage } from "./turn-record.js";
@@ -34,6 +39,7 @@ import {
   partialMessages,
   roleAfter,
   storedTurnOf,
+  withoutAnswer,
   TURN_TASK,
 } from "./turn-record.js";
 
@@ -81,9 +87,10 @@ class TurnWork {
     return this.progress.added().at(-1)?.agentRole ?? this.agentRoleAtStart;
   }
 
-  /** Returns the messages added before the turn ended without an answer. */
-  partial(): readonly AddedMessage[] {
-    return partialMessages(addedBy(this.progress.added()), this.#text, this.agentRole);
+  /** Returns the messages added before the turn ended without a completed run. */
+  partial(o: { readonly isAccepted: boolean }): readonly AddedMessage[] {
+    const added = addedBy(this.progress.added());
+    return partialMessages(o.isAccepted ? added : withoutAnswer(added), this.#text, this.agentRole);
   }
 }
 
@@ -252,7 +259,7 @@ export class Turn {
       views: this.#work.views,
     });
     const result = this.#result(stored, output, text);
-    if (status !== "completed" && this.#onFailure === "discard") return { result };
+    if (status !== "completed" && this.#isDiscarded(output.error)) return { result };
     try {
       const { version } = await this.#store(store, head, stored, result);
       this.#announce(run, version, stored);
@@ -271,8 +278,10 @@ export class Turn {
     run.emit({ type: "turn_stored", ...place, version, status, turnsInWindow, summarized });
   }
 
-  get #onFailure(): OnTurnFailure {
-    return this.#request.options.onFailure ?? this.#core.onFailure;
+  /** A message that was refused is never stored, because later turns would send it to the model. */
+  #isDiscarded(error: Error | undefined): boolean {
+    const onFailure = this.#request.options.onFailure ?? this.#core.onFailure;
+    return onFailure === "discard" || GuardrailViolationError.find(error)?.type === "INPUT";
   }
 
   #outcome(output: EnsembleOutput): {
@@ -293,7 +302,7 @@ export class Turn {
       };
     const { error } = output;
     const isCancelled = error === undefined || RunCancelledError.find(error) !== undefined;
-    const added = this.#work.partial();
+    const added = this.#work.partial({ isAccepted: answer !== undefined });
     const last = added.at(-1)?.message;
     const text = last?.role === "assistant" ? last.content : "";
     return { status: isCancelled ? "cancelled" : "failed", added, text };

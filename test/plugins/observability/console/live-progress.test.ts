@@ -60,6 +60,30 @@ describe("consoleProgress on a terminal", () => {
     expect(screen.isAtLineStart).to.equal(true);
   });
 
+  it("removes the lines of a run before it prints the end of the run", async () => {
+    const seen: string[] = [];
+    class Watched extends Screen {
+      override write(text: string): boolean {
+        super.write(text);
+        return seen.push(this.text) > 0;
+      }
+    }
+    const held = new Held("one");
+    await using ensemble = new Ensemble({
+      tasks: [held.task],
+      plugins: [consoleProgress({ stream: new Watched(80), live: true, brief: true })],
+    });
+    const output = ensemble.run();
+    while (seen.length === 0) await pause(5);
+    held.release();
+    await output;
+    expect(seen.at(0)).to.include("0/1 task");
+    expect(seen.at(-1)).to.match(/^COMPLETED: 1 of 1 task done/);
+    expect(seen.filter((text) => text.includes("COMPLETED") && text.includes("/1 task"))).to.eql(
+      [],
+    );
+  });
+
   it("shows tokens, cost and the current tool", async () => {
     const screen = new Screen(80);
     const tool = new Held("slow");
