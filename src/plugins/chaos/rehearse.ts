@@ -44,7 +44,7 @@ export interface RehearsalOptions {
 export interface RehearsedRun {
   readonly seed: number;
   readonly outcome: "finished" | "refused";
-  /** The code of the error, if the run failed or was refused. */
+  /** The code of the error of the last execution, if it failed or was refused. */
   readonly code?: string;
   readonly injected: readonly InjectedFault[];
   /** The violated conditions. */
@@ -101,24 +101,25 @@ async function rehearseOnce(options: RehearsalOptions, seed: number): Promise<Re
   const { timeoutMs = TIMEOUT_MS, executions = 5, inputs = {} } = options;
   const plugin = chaos({ seed, faults: options.faults });
   const runId = `rehearsal-${seed}`;
-  let error: unknown;
+  const errors: unknown[] = [];
   let tokens = 0;
   for (let execution = 1; execution <= executions; execution++) {
     const lostBefore = lost(plugin);
     const team = options.team(plugin);
     try {
       const output = await team.run(inputs, { runId, timeoutMs, throwOnError: false });
-      error = output.error;
       const { inputTokens, outputTokens } = output.metrics;
       tokens = Math.max(tokens, inputTokens + outputTokens);
+      errors.push(output.error);
     } catch (thrown) {
-      error = thrown;
+      errors.push(thrown);
     } finally {
       await team[Symbol.asyncDispose]();
     }
     if (lost(plugin) === lostBefore) break;
   }
-  const violations = violationsOf(options, error, tokens, plugin);
+  const violations = violationsOf(options, errors, tokens, plugin);
+  const error = errors.at(-1);
   return {
     seed,
     outcome: error === undefined ? "finished" : "refused",
@@ -128,18 +129,20 @@ async function rehearseOnce(options: RehearsalOptions, seed: number): Promise<Re
   };
 }
 
-/** Returns the conditions that a run violates. */
+/** Returns the violated conditions of a run. `errors`: how its executions ended. */
 function violationsOf(
   { timeoutMs = TIMEOUT_MS, maxTokens = Infinity }: RehearsalOptions,
-  error: unknown,
+  errors: readonly unknown[],
   tokens: number,
   { paid }: Chaos,
 ): readonly string[] {
   const violations: string[] = [];
-  if (error !== undefined && !AgentEnsembleError.isInstance(error))
-    violations.push(`the run ended with an error of another kind: ${messageOf(error)}`);
-  if (AgentEnsembleError.isInstance(error) && error.code === "AE_RUN_TIMEOUT")
-    violations.push(`the run did not end within ${timeoutMs} ms`);
+  for (const error of errors) {
+    if (error !== undefined && !AgentEnsembleError.isInstance(error))
+      violations.push(`the run ended with an error of another kind: ${messageOf(error)}`);
+    if (AgentEnsembleError.isInstance(error) && error.code === "AE_RUN_TIMEOUT")
+      violations.push(`the run did not end within ${timeoutMs} ms`);
+  }
   if (tokens > maxTokens)
     violations.push(`the run used ${tokens} tokens; at most ${maxTokens} are allowed`);
   for (const [step, times] of paid) if (times > 1) violations.push(`paid ${times} times: ${step}`);

@@ -163,4 +163,28 @@ describe("rehearse()", () => {
     const lost = await rehearse({ team: (plugin) => team([plugin]), faults, runs: 6 });
     expect(lost.violations.join()).to.include("paid 2 times");
   });
+
+  it("checks the end of every execution of a run", async () => {
+    const ends = [new Error("late"), new TypeError("worse"), undefined];
+    const report = await rehearse({
+      team: (plugin) => {
+        const inner = team([plugin]);
+        return {
+          run: async (...args) => {
+            const { metrics } = await inner.run(...args); // ends with the loss of its worker
+            return { metrics, error: ends.shift() } as never;
+          },
+          [Symbol.asyncDispose]: () => inner[Symbol.asyncDispose](),
+        };
+      },
+      faults: [{ kind: "lost worker", chance: 1 }],
+      runs: 1,
+      executions: 3,
+    });
+    expect(report.finished).to.equal(1);
+    expect(report.violations).to.deep.equal([
+      "seed 1: the run ended with an error of another kind: late",
+      "seed 1: the run ended with an error of another kind: worse",
+    ]);
+  });
 });
