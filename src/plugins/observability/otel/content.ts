@@ -1,4 +1,5 @@
 import type { ChatMessage, ChatRequest, ChatResponse } from "../../../contracts/chat-model.js";
+import type { MediaPart } from "../../../contracts/content.js";
 import { ATTRIBUTES } from "./semantic-names.js";
 
 type Redact = (text: string) => string;
@@ -25,12 +26,26 @@ function partsOf(message: ChatMessage, redact: Redact): readonly MessagePart[] {
     return [...(message.content === "" ? [] : [text(message.content, redact)]), ...calls];
   }
   if (typeof message.content === "string") return [text(message.content, redact)];
-  // Images are named, not copied. They are large and not useful in a trace.
+  // Files are named, not copied. They are large and not useful in a trace.
   return message.content.map((part) =>
     part.type === "text"
       ? text(part.text, redact)
-      : { type: "blob", modality: "image", mime_type: part.mediaType ?? null, content: "" },
+      : {
+          type: "blob",
+          modality: modalityOf(part),
+          mime_type: part.mediaType ?? null,
+          content: "",
+        },
   );
+}
+
+/**
+ * Returns the kind of the data. The conventions define `image`, `audio` and `video`, and allow
+ * other values.
+ */
+function modalityOf(part: MediaPart): string {
+  if (part.type !== "file") return part.type;
+  return /^(image|audio|video)\//.exec(part.mediaType)?.[1] ?? "document";
 }
 
 /** Returns the request of a model in the form of the conventions: JSON of messages with parts. */

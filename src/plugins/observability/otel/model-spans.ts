@@ -5,7 +5,7 @@ import type { KeyedQueue } from "../shared/keyed-queue.js";
 import type { RunTrace } from "./run-trace.js";
 import type { OpenModelCall } from "./task-trace.js";
 import type { Tracing } from "./tracing.js";
-import { modelCallKey } from "../shared/failures.js";
+import { isRecorded, modelCallKey } from "../shared/model-calls.js";
 import { requestContent, responseContent } from "./content.js";
 import { ATTRIBUTES, OPERATIONS, SPAN_EVENTS } from "./semantic-names.js";
 import { begin, errorAttribute, noteError } from "./tracing.js";
@@ -27,7 +27,7 @@ export class ModelSpans {
       parent: run.contextOf(call.taskId, call.parentTaskId),
       name: nameOf(call),
       attributes: { ...this.#attributes(call), ...content },
-      client: true,
+      client: !isRecorded(call),
     });
     this.#queueOf(run, call).push(modelCallKey(call), {
       ...open,
@@ -65,10 +65,11 @@ export class ModelSpans {
         [ATTRIBUTES.requestStream]: true,
         [ATTRIBUTES.timeToFirstChunk]: (firstChunkMs - startedMs) / 1000,
       });
-    if (call.outcome !== "ok") span.setAttribute(ATTRIBUTES.outcome, call.outcome);
+    const outcome = isRecorded(call) && call.outcome === "ok" ? "answered" : call.outcome;
+    if (outcome !== "ok") span.setAttribute(ATTRIBUTES.outcome, outcome);
     if (call.error !== undefined) noteError(run, span, call.error, at);
     span.end(at);
-    if (call.outcome === "answered") return; // no model was called
+    if (outcome === "answered" || isRecorded(call)) return; // no model was called
     const { instruments } = this.tracing;
     const attributes = this.#metricAttributes(call);
     const firstMs = firstChunkMs === undefined ? undefined : firstChunkMs - startedMs;
@@ -82,7 +83,7 @@ export class ModelSpans {
   }
 
   /**
-   * Records an answer from a cache or a recording. No model was called, so there is no client span
+   * Records an answer from a cache or a journal. No model was called, so there is no client span
    * and no metric.
    */
   #answered(run: RunTrace, call: EndedLlmCall, endedMs: number): void {

@@ -7,8 +7,9 @@ import type { ToolResult } from "../../../contracts/tool-result.js";
 import type { LabelValues } from "./label-values.js";
 import type { MetricSet } from "./metric-set.js";
 import { AgentEnsembleError } from "../../../contracts/errors.js";
-import { errorTypeOf, modelCallKey } from "../shared/failures.js";
+import { errorTypeOf } from "../shared/failures.js";
 import { KeyedQueue } from "../shared/keyed-queue.js";
+import { isRecorded, modelCallKey } from "../shared/model-calls.js";
 
 export type EndedRun = After<RunCall, "output", EnsembleOutput>;
 export type EndedLlmCall = After<
@@ -25,8 +26,10 @@ interface GoingRun {
   /** The start of each executed call. */
   readonly modelCalls: KeyedQueue<string, number>;
   readonly toolCalls: KeyedQueue<ToolCall, number>;
-  /** Calls that were counted by their hook and whose event has not arrived. */
-  readonly told: KeyedQueue<string, true>;
+  /** The names of the tools that models could call. */
+  readonly offered: Set<string>;
+  /** Tool calls that were counted by their hook and whose event has not arrived. */
+  readonly counted: KeyedQueue<string, true>;
 }
 
 /** The events that are counted. */
@@ -70,17 +73,20 @@ export class RunMetrics {
       this.metrics.taskSeconds.observe(this.#role(e), e.durationMs / 1000);
     } else if (e.type === "retry_scheduled") this.metrics.retries.inc(this.#role(e));
     else if (e.type === "rate_limited") this.metrics.rateLimited.inc(this.#role(e));
-    else if (e.type === "tool_called") this.#toolTold(e, run);
+    else if (e.type === "tool_called") this.#countUnexecuted(e, run);
   }
 
   beginModelCall(call: LlmCall): void {
-    this.#runs.get(call.run.id)?.modelCalls.push(modelCallKey(call), this.clock.monotonicMs());
+    if (!isRecorded(call))
+      this.#runs.get(call.run.id)?.modelCalls.push(modelCallKey(call), this.clock.monotonicMs());
   }
 
   endModelCall(call: EndedLlmCall): void {
-    const { model, purpose, outcome, response } = call;
-    const startedMs = this.#runs.get(call.run.id)?.modelCalls.shift(modelCallKey(call));
-    if (startedMs === undefined) return; // not executed: refused, or answered from a cache
+    const { model, purpose, outcome, request, response } = call;
+    const run = this.#runs.get(call.run.id);
+    for (const { name } of request.tools ?? []) run?.offered.add(name);
+    const startedMs = run?.modelCalls.shift(modelCallKey(call));
+    if (startedMs === undefined) return; // refused, or no model was called
     const seconds = (this.clock.monotonicMs() - startedMs) / 1000;
     const modelLabel = this.labels.of("model", model.modelId);
     const provider = this.labels.of("provider", model.provider);
@@ -111,7 +117,7 @@ export class RunMetrics {
       ...labels,
       outcome: failed ? "failure" : result === undefined ? "error" : "success",
     });
-    going?.told.push(toldKey(call.name, call.arguments), true);
+    going?.counted.push(toolCallKey(call.name, call.arguments), true);
   }
 
   /**
@@ -136,7 +142,8 @@ export class RunMetrics {
       activeTasks: 0,
       modelCalls: new KeyedQueue(),
       toolCalls: new KeyedQueue(),
-      told: new KeyedQueue(),
+      offered: new Set(),
+      counted: new KeyedQueue(),
     });
     this.metrics.activeRuns.inc();
   }
@@ -159,12 +166,17 @@ export class RunMetrics {
   }
 
   /**
-   * Counts calls without a hook. They did not reach a tool, and a model may have invented the name.
+   * Counts calls without a hook. They did not reach a tool: the arguments were invalid, or a model
+   * invented the name.
    */
-  #toolTold(e: Ev<"tool_called">, run: GoingRun): void {
-    if (run.told.shift(toldKey(e.toolName, e.toolArguments)) === true) return;
+  #countUnexecuted(e: Ev<"tool_called">, run: GoingRun): void {
+    if (run.counted.shift(toolCallKey(e.toolName, e.toolArguments)) === true) return;
+    const { offered } = run;
+    const { toolName } = e;
     this.metrics.toolExecutions.inc({
-      tool_name: this.labels.seen("tool_name", e.toolName),
+      tool_name: offered.has(toolName)
+        ? this.labels.of("tool_name", toolName)
+        : this.labels.seen("tool_name", toolName),
       ...this.#role(e),
       outcome: "failure",
     });
@@ -179,6 +191,6 @@ export class RunMetrics {
   }
 }
 
-function toldKey(name: string, text: string): string {
+function toolCallKey(name: string, text: string): string {
   return `${name}\n${text}`;
 }

@@ -1,4 +1,3 @@
-import type { LlmCall } from "../../../contracts/hooks.js";
 import {
   AgentEnsembleError,
   AgentExecutionError,
@@ -32,9 +31,4 @@ export function isFault(error: Error): boolean {
   // the cancelled inner run of a handler is a failure
   const reason = TaskExecutionError.isInstance(error) ? (error.cause ?? error) : error;
   return !ExitEarlySignal.isInstance(reason) && !RunCancelledError.isInstance(reason);
-}
-
-/** Returns a key that a model call shares with the call that its hook received. */
-export function modelCallKey({ taskId, purpose, iteration, attempt }: LlmCall): string {
-  return `${purpose}/${iteration}/${attempt}/${taskId}`;
 }

@@ -71,6 +71,28 @@ describe("the spans of model calls", () => {
     });
   });
 
+  it("contain the kind of each file of a message, without its data", async () => {
+    const { spans, trace, calls } = await traced({ captureContent: true });
+    const content = [
+      { type: "image", data: "AAAA", mediaType: "image/png" },
+      { type: "audio", data: "AAAA", mediaType: "audio/wav" },
+      { type: "file", data: "AAAA", mediaType: "application/pdf" },
+      { type: "file", data: "AAAA", mediaType: "video/mp4" },
+    ];
+    const request = { messages: [{ role: "user", content }] };
+    calls.begin(trace, callOf({ request }));
+    calls.end(trace, callOf({ request }));
+    const [message] = JSON.parse(
+      String(spans.one("chat m").attributes["gen_ai.input.messages"]),
+    ) as { parts: { modality: string; mime_type: string; content: string }[] }[];
+    expect(message?.parts.map((part) => [part.modality, part.mime_type, part.content])).to.eql([
+      ["image", "image/png", ""],
+      ["audio", "audio/wav", ""],
+      ["document", "application/pdf", ""],
+      ["video", "video/mp4", ""],
+    ]);
+  });
+
   it("contain known values only", async () => {
     const { spans, trace, calls } = await traced();
     calls.begin(trace, callOf());

@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import { createServer } from "node:http";
 import { expect } from "chai";
 import { Counter, Gauge, Registry } from "prom-client";
+import { z } from "zod";
 import {
   Agent,
   answer,
@@ -97,14 +98,22 @@ describe("prometheus", () => {
       description: "Fails",
       execute: () => ToolResult.failure("no"),
     });
+    const counting = tool({
+      name: "counting",
+      description: "Counts",
+      input: z.object({ count: z.number() }),
+      execute: ({ count }) => String(count),
+    });
     const model = new ScriptedModel([
       useTool("echo"),
       useTool("throwing"),
       useTool("failing"),
       useTool("invented"),
+      useTool("counting"), // without the count that the tool requires
       "ok",
     ]);
-    const plugin = await run({ model, tasks: [job({ tools: [echo, throwing, failing] })] });
+    const tools = [echo, throwing, failing, counting];
+    const plugin = await run({ model, tasks: [job({ tools })] });
     const count = (name: string, outcome: string): Promise<number | undefined> =>
       value(
         plugin,
@@ -114,6 +123,7 @@ describe("prometheus", () => {
     expect(await count("throwing", "error")).to.equal(1);
     expect(await count("failing", "failure")).to.equal(1);
     expect(await count("other", "failure")).to.equal(1);
+    expect(await count("counting", "failure")).to.equal(1);
     expect(await plugin.metrics()).to.not.include("invented");
     expect(
       await value(plugin, 'tool_duration_seconds_count{tool_name="echo",agent_role="Clerk"}'),
