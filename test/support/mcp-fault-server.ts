@@ -37,7 +37,8 @@ if (mode === "stubborn") {
 }
 if (mode === "garbage") write("Listening with vigour...");
 
-let descriptions: Readonly<Record<string, string>> = {};
+/** The changed fields of the tool `echo`. */
+let changed: Readonly<Record<string, unknown>> = {};
 let held: number | undefined;
 
 const schema = { type: "object", properties: { value: { type: "string" } } };
@@ -88,8 +89,9 @@ function listed(cursor: string | undefined): unknown {
   return {
     tools: names.map((name) => ({
       name,
-      description: descriptions[name] ?? `Does ${name}`,
+      description: `Does ${name}`,
       inputSchema: schema,
+      ...(name === "echo" && changed),
     })),
   };
 }
@@ -121,8 +123,8 @@ const calls: Readonly<
       method: "notifications/progress",
       params: { progressToken: id, progress: 1 },
     });
-    const changed = JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
-    write(`${progress}\n${changed}\n`.repeat(50_000));
+    const news = JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" });
+    write(`${progress}\n${news}\n`.repeat(50_000));
     answer(id, text("after the flood"));
   },
   hold: (id) => {
@@ -131,8 +133,8 @@ const calls: Readonly<
     answer(held, text("first"));
     held = undefined;
   },
-  change: (id, { value }) => {
-    descriptions = { ...descriptions, echo: String(value) };
+  change: (id, { value, ...fields }) => {
+    changed = { ...changed, ...(value !== undefined && { description: value }), ...fields };
     announce();
     answer(id, text("changed"));
   },

@@ -85,11 +85,12 @@ export class McpServerTools implements McpToolProvider {
       this.#server.onToolChange === "refuse"
         ? "it is not offered any more"
         : "each call needs approval now";
-    for (const tool of this.#catalog.changed) {
+    for (const [tool, changed] of this.#catalog.changed) {
+      const parts = [...changed].join(", ");
       this.#warn(
         scope,
-        tool,
-        `Tool '${tool}' of MCP server '${this.name}' no longer has the description that it had first: ${consequence}`,
+        `${tool} ${parts}`,
+        `Tool '${tool}' of MCP server '${this.name}' has changed since it was first read (${parts}): ${consequence}`,
       );
     }
   }

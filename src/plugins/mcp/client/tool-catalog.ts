@@ -45,11 +45,20 @@ function canonical(value: unknown): unknown {
     .map(([key, entry]) => [key, canonical(entry)]);
 }
 
-/** Identifies all parts of a tool that a model or a person relies on. */
-function fingerprintOf({ description, inputSchema, annotations }: RemoteTool): string {
-  return createHash("sha256")
-    .update(JSON.stringify(canonical({ description, inputSchema, annotations })))
-    .digest("base64");
+/** The parts of a tool that a model or a person relies on, with their names for people. */
+const PARTS = [
+  ["description", "description"],
+  ["inputSchema", "input schema"],
+  ["annotations", "annotations"],
+] as const;
+
+/** Identifies each of `PARTS` of a tool. */
+function fingerprintsOf(tool: RemoteTool): readonly string[] {
+  return PARTS.map(([field]) =>
+    createHash("sha256")
+      .update(JSON.stringify([canonical(tool[field])]))
+      .digest("base64"),
+  );
 }
 
 /**
@@ -87,9 +96,9 @@ interface Known {
 export class ToolCatalog {
   readonly #connection: McpConnection;
   readonly #library = new PromptLibrary(MCP_TEMPLATES);
-  /** The fingerprint of each tool when it was first read. Kept across reconnections. */
-  readonly #firstSeen = new Map<string, string>();
-  readonly #changed = new Set<string>();
+  /** The fingerprints of each tool when it was first read. Kept across reconnections. */
+  readonly #firstSeen = new Map<string, readonly string[]>();
+  readonly #changed = new Map<string, Set<string>>();
   readonly #known = new Map<string, Known>();
   /** Increases when the list may have changed. */
   #version = 0;
@@ -108,8 +117,11 @@ export class ToolCatalog {
     this.#version++;
   }
 
-  /** The server's names of tools that have changed since they were first read. */
-  get changed(): ReadonlySet<string> {
+  /**
+   * The server's names of tools that have changed since they were first read, with the names of
+   * their changed parts.
+   */
+  get changed(): ReadonlyMap<string, ReadonlySet<string>> {
     return this.#changed;
   }
 
@@ -200,15 +212,23 @@ export class ToolCatalog {
 
   /** Returns the same object as long as the tool is unchanged. */
   #toolOf(remote: RemoteTool, name: string): McpTool {
-    const fingerprint = fingerprintOf(remote);
+    const fingerprints = fingerprintsOf(remote);
     const first = this.#firstSeen.get(remote.name);
-    if (first === undefined) this.#firstSeen.set(remote.name, fingerprint);
-    else if (first !== fingerprint) this.#changed.add(remote.name);
+    if (first === undefined) this.#firstSeen.set(remote.name, fingerprints);
+    else this.#noteChanges(remote.name, first, fingerprints);
+    const fingerprint = fingerprints.join();
     const known = this.#known.get(remote.name);
     if (known?.fingerprint === fingerprint) return known.tool;
     const tool = this.#make(remote, name);
     this.#known.set(remote.name, { fingerprint, tool });
     return tool;
+  }
+
+  #noteChanges(name: string, first: readonly string[], now: readonly string[]): void {
+    const parts = this.#changed.get(name) ?? new Set<string>();
+    for (const [index, [, part]] of PARTS.entries())
+      if (first[index] !== now[index]) parts.add(part);
+    if (parts.size > 0) this.#changed.set(name, parts);
   }
 
   #make(remote: RemoteTool, name: string): McpTool {

@@ -250,7 +250,7 @@ describe("mcpTools", () => {
     });
   });
 
-  describe("a tool that changes its description", () => {
+  describe("a tool that changes", () => {
     const warned = (scope: ReturnType<typeof fakeScope>): readonly string[] =>
       scope.events.flatMap((e) => (e.type === "run_warning" ? [e.message] : []));
 
@@ -268,7 +268,25 @@ describe("mcpTools", () => {
       expect(before).to.include({ requireApproval: true });
       expect(crash).to.include({ requireApproval: false });
       expect(warned(scope)).to.have.length(1);
-      expect(warned(scope)[0]).to.contain("'echo'").and.contain("approval");
+      expect(warned(scope)).to.deep.equal([
+        "Tool 'echo' of MCP server 'faults' has changed since it was first read (description): each call needs approval now",
+      ]);
+    });
+
+    it("is reported with all parts that have changed since it was first read", async () => {
+      const provider = open();
+      await provider.resolve();
+      const annotations = { readOnlyHint: true };
+      await callTool(provider, "change", { annotations });
+      const scope = fakeScope();
+      await provider.resolve(scope);
+      const inputSchema = { type: "object", properties: { value: { type: "number" } } };
+      await callTool(provider, "change", { inputSchema });
+      await provider.resolve(scope);
+      expect(warned(scope)).to.deep.equal([
+        "Tool 'echo' of MCP server 'faults' has changed since it was first read (annotations): each call needs approval now",
+        "Tool 'echo' of MCP server 'faults' has changed since it was first read (annotations, input schema): each call needs approval now",
+      ]);
     });
 
     it("remains suspect after a restart of the server, and if the first description returns", async () => {
