@@ -104,6 +104,32 @@ describe("a new project", () => {
     expect(below).to.have.property("hint");
     expect(readdirSync(folder)).to.deep.equal(["note.txt"]);
   });
+
+  it("leaves no files if it can't be written completely", async () => {
+    const own = temporaryFolder();
+    const files = ["+first.txt", ".git/ours", "_gitignore", "package.json", "README.md"];
+    for (const file of files) {
+      const path = join(own, "base", file);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, "{}");
+    }
+    mkdirSync(join(own, "minimal"));
+    const refusal = (template: string, folder: string): Promise<ProjectCreationError> =>
+      rejectionOf(
+        ProjectCreationError,
+        createProject({ template, folder, templates: own, version: "1.0.0" }),
+      );
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, ".git"));
+    writeFileSync(join(folder, ".git/mine"), "mine");
+    const { message } = await refusal("minimal", folder); // its .git is not replaced
+    expect(message).to.include("ENOTEMPTY");
+    expect(readdirSync(folder)).to.deep.equal([".git"]);
+    expect(readdirSync(join(folder, ".git"))).to.deep.equal(["mine"]);
+    const outer = temporaryFolder();
+    await refusal("chat", join(outer, "new/team")); // the folder of the template is missing
+    expect(readdirSync(outer)).to.deep.equal([]);
+  });
 });
 
 describe("agentensemble init", () => {

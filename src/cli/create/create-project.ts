@@ -1,5 +1,15 @@
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, readFile, readdir, rename, rm, writeFile } from "node:fs/promises";
+import {
+  cp,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  writeFile,
+} from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 
 /** The templates and their purposes. */
@@ -100,14 +110,16 @@ export async function createProject(project: NewProject): Promise<string> {
   // A rename requires the same file system.
   const parent = existsSync(folder) ? folder : dirname(folder);
   let temporary: string | undefined;
+  let firstCreated: string | undefined;
   try {
-    await mkdir(parent, { recursive: true });
+    firstCreated = await mkdir(parent, { recursive: true });
     temporary = await mkdtemp(join(parent, ".agentensemble-"));
     const draft = join(temporary, "project");
     for (const part of ["base", template])
       await cp(join(templates, part), draft, { recursive: true });
     await fillPlaceholders(draft, { name: packageName(folder), version });
     await moveInto(draft, folder);
+    firstCreated = undefined; // is kept
   } catch (cause) {
     throw new ProjectCreationError(
       `The project can't be written to ${folder}: ${cause instanceof Error ? cause.message : String(cause)}`,
@@ -116,14 +128,33 @@ export async function createProject(project: NewProject): Promise<string> {
     );
   } finally {
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
+    if (firstCreated !== undefined) await removeEmpty(parent, firstCreated);
   }
   return folder;
 }
 
-/** Moves the finished files into their folder, with one rename if the folder is new. */
+/**
+ * Moves the finished files into their folder, with one rename if the folder is new. Moves them back
+ * if one of them can't be moved.
+ */
 async function moveInto(draft: string, folder: string): Promise<void> {
   if (!existsSync(folder)) return rename(draft, folder);
-  for (const name of await readdir(draft)) await rename(join(draft, name), join(folder, name));
+  const moved: string[] = [];
+  try {
+    for (const name of await readdir(draft)) {
+      await rename(join(draft, name), join(folder, name));
+      moved.push(name);
+    }
+  } catch (error) {
+    for (const name of moved) await rename(join(folder, name), join(draft, name));
+    throw error;
+  }
+}
+
+/** Removes the empty folders from `last` up to `first`. Keeps a folder that has other files. */
+async function removeEmpty(last: string, first: string): Promise<void> {
+  for (let path = last; path.length >= first.length; path = dirname(path))
+    await rmdir(path).catch(() => undefined);
 }
 
 /** Returns the lines with the next steps for a new project. */
