@@ -106,7 +106,8 @@ export async function loadEnsemble(given: string): Promise<LoadedEnsemble> {
 }
 
 /**
- * Returns the internal access to an ensemble. @throws ValidationError for an ensemble without it.
+ * Returns the internal access to an ensemble.
+ * @throws ValidationError for an ensemble without it.
  */
 export function accessOf(ensemble: LoadedEnsemble): CommandLineAccess {
   const access = (ensemble as { readonly [COMMAND_LINE]?: unknown })[COMMAND_LINE];

@@ -49,8 +49,8 @@ export interface WorkflowExecutor {
  */
 export interface PlanDiagram {
   /**
-   * @param plan the plan with its templates filled. @throws the reason why the plan can't be drawn.
-   * The run then warns and continues.
+   * @param plan the plan with its templates filled.
+   * @throws the reason why the plan can't be drawn. The run then warns and continues.
    */
   dagOf(plan: Plan, workflow: WorkflowExecutor): Dag;
 }

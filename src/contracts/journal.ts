@@ -308,7 +308,8 @@ export interface KeptRuns {
   delete(runId: string): Promise<boolean>;
   /**
    * Deletes all runs that match the filter and that no process is executing. Returns the number of
-   * deleted runs. @throws ValidationError for an empty filter.
+   * deleted runs.
+   * @throws ValidationError for an empty filter.
    */
   deleteAll(filter: Omit<KeptRunFilter, "after" | "limit">): Promise<number>;
   readonly reviews: Pick<ReviewStore, "pending" | "resolve">;

@@ -57,7 +57,8 @@ export interface MemoryStore {
   readonly isVolatile?: boolean | undefined;
   /**
    * Checks that the store can read and write its storage, without changing any data. The command
-   * `doctor` calls it. @throws MemoryStoreError if the storage can't be used.
+   * `doctor` calls it.
+   * @throws MemoryStoreError if the storage can't be used.
    */
   check?(): Awaitable<void>;
   /** Closes files and connections. The creator of the store calls it. */

@@ -66,7 +66,8 @@ export interface ReflectionStore {
   retrieve(identity: string): Promise<TaskReflection | undefined>;
   /**
    * Checks that the store can read and write its storage, without changing any data. The command
-   * `doctor` calls it. @throws MemoryStoreError or FileFormatError if the storage can't be used.
+   * `doctor` calls it.
+   * @throws MemoryStoreError or FileFormatError if the storage can't be used.
    */
   check?(): Awaitable<void>;
 }

@@ -122,7 +122,8 @@ function textOf(value: unknown): string {
 }
 
 /**
- * Converts the return value of a tool to a result. @throws for an object that JSON can't represent.
+ * Converts the return value of a tool to a result.
+ * @throws for an object that JSON can't represent.
  */
 export function toToolResult(returned: unknown): ToolResult {
   if (returned === undefined || returned === null) return ToolResult.success("");

@@ -33,8 +33,9 @@ export interface ToolContext {
   readonly toolCallId: string;
   /**
    * Identifies this call for services that must not repeat an action: `{runId}/{identity of the
-   * task}@{attempt}/{toolCallId}`, with the suffix `~2` for a second call with the same id. If the
-   * run is repeated with the same id, the key is the same.
+   * task}@{attempt}/{toolCallId}`, with the suffix `~2` for a second call with the same id. In
+   * ids of tasks and tool calls, `%` and `@` are written as `%25` and `%40`. The same call has the
+   * same key in each execution of the run.
    */
   readonly idempotencyKey: string;
   /**

@@ -97,7 +97,7 @@ export interface ConversationOptions extends Omit<EnsembleOptions, TaskOption> {
   readonly window?: WindowPolicy | undefined;
   /**
    * Limits of the parts of a message. Without this option, the limits of size and number of
-   * {@link AttachmentLimits} apply, and all media types are accepted.
+   * {@link AttachmentLimits} apply, and the model determines the accepted media types.
    */
   readonly limits?: AttachmentLimits | undefined;
   /**

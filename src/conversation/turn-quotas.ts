@@ -112,7 +112,8 @@ export class TurnQuotas {
   }
 
   /**
-   * Returns the used amounts of the quotas of a turn. @throws as `admit`, except TurnQuotaError.
+   * Returns the used amounts of the quotas of a turn.
+   * @throws as `admit`, except TurnQuotaError.
    */
   async usageOf(turn: TurnOwner): Promise<ThreadUsage> {
     const usage: Partial<Record<AppliedQuota["scope"], QuotaState>> = {};

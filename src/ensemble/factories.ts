@@ -172,15 +172,15 @@ export type ReviewHandler = Handler;
  */
 export const ReviewHandler = Object.freeze({
   /**
-   * Asks in the terminal, one question at a time. @throws ValidationError for a value that is not a
-   * stream.
+   * Asks in the terminal, one question at a time.
+   * @throws ValidationError for a value that is not a stream.
    */
   console: (options?: ConsoleReviewOptions): ReviewHandler => consoleHandler(options),
   /** Approves every request, for tests and unattended runs. */
   autoApprove: (): ReviewHandler => autoApprove(),
   /**
-   * Approves every request after `delayMs` milliseconds. @throws ValidationError for an invalid
-   * delay.
+   * Approves every request after `delayMs` milliseconds.
+   * @throws ValidationError for an invalid delay.
    */
   autoApproveWithDelay: (delayMs: number): ReviewHandler => autoApproveWithDelay(delayMs),
 });

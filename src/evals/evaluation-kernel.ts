@@ -72,8 +72,8 @@ export class EvaluationKernel {
   }
 
   /**
-   * Calls a model in a run, with the purpose `judge`. @throws ValidationError without a model; the
-   * error of the run.
+   * Calls a model in a run, with the purpose `judge`.
+   * @throws ValidationError without a model; the error of the run.
    */
   async judge(
     request: JudgeRequest,

@@ -92,8 +92,8 @@ export class Bindings {
   }
 
   /**
-   * Resolves all bindings: singletons then contain no binding of a run. Waits for promises to
-   * report their failures. @throws PluginError with the name of the owner.
+   * Resolves all bindings, including promises. Singletons then contain no binding of a run.
+   * @throws PluginError with the name of the owner.
    */
   async resolve(): Promise<void> {
     for (const [id, cardinality] of this.#cardinality) {

@@ -38,8 +38,8 @@ export interface SharedWork {
 
 /**
  * Returns the shared tasks and tools of an ensemble, by name.
- * @throws ValidationError for a tool without a schema, and for an entry with the name of the run of
- * the ensemble.
+ * @throws ValidationError for a tool whose input has no JSON schema or is not an object, for
+ * invalid options of an entry's runs, and for an entry with the name of the run of the ensemble.
  */
 export function sharedWorkOf(
   ports: ServicePorts,

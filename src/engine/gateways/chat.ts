@@ -18,8 +18,8 @@ import { FrameStep } from "../tasks/task-frame.js";
 import { TokenOutlet, callModel } from "./model-call.js";
 
 /**
- * Gateway of all model calls. Each attempt is a step and a ledger record. The retry policy decides
- * whether another attempt follows. @throws the last attempt's error; the run's stop reason.
+ * Gateway of all model calls. Each attempt that the retry policy allows is a step and a record.
+ * @throws the last attempt's error; the run's stop reason.
  */
 export async function chat(
   frame: TaskFrame,

@@ -26,8 +26,8 @@ import { checkInput, readInput } from "../../contracts/tool-input.js";
 import { executeTool } from "./tool-execution.js";
 
 /**
- * Gateway of all tool calls: finds the tool, checks the input, takes the step, measures and
- * records. A refusal is a failed result. @throws ToolExecutionError if the tool threw or timed out.
+ * Gateway of all tool calls: checks, takes and records the step. A refusal is a failed result.
+ * @throws ToolExecutionError if the tool threw or timed out.
  * ToolConfigurationError, ReviewUnavailableError, ExitEarlySignal and stop reasons pass unchanged.
  */
 export async function callTool(

@@ -108,7 +108,8 @@ export class ChatDesk implements RunOwnership {
   }
 
   /**
-   * Returns a new or stored thread. @throws ValidationError for an invalid id; AccessDeniedError.
+   * Returns a new or stored thread.
+   * @throws ValidationError for an invalid id; AccessDeniedError.
    */
   async #open(asked: HttpExchange, id: unknown): Promise<OwnThread> {
     const { owner, values } = asked.principal;

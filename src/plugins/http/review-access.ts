@@ -2,8 +2,9 @@ import type { Principal } from "../../contracts/http-route.js";
 import type { StoredReview } from "../../contracts/review.js";
 import { hasReviewRole } from "../shared/http/review-roles.js";
 
-/** Identifies the principal that started a run. Handlers of runs implement this interface. */
+/** Knows the owners of runs. Handlers of runs implement this interface. */
 export interface RunOwnership {
+  /** Whether a principal with the same owner started the run. The default of `owner` is `name`. */
   startedBy(runId: string, principal: Principal): boolean;
 }
 

@@ -22,7 +22,7 @@ export interface ReviewsHandlerOptions extends HttpOptions {
   /** The review store of the runs. Pass the same store to `review({ store })`. */
   readonly store: ReviewStore;
   /**
-   * Handlers of runs. A caller that started a run with one of them may see the reviews of the run.
+   * Handlers of runs. The owner of a run of these handlers may see the reviews of the run.
    * Default: none, so that access depends on roles only.
    */
   readonly runs?: readonly RunOwnership[] | undefined;

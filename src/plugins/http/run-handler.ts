@@ -7,7 +7,7 @@ import { resolveRunOptions } from "./run-handler-options.js";
 import { serveEndpoints } from "./serve-endpoints.js";
 
 /**
- * A handler of runs. Records the principal of each run. With `reviews`, subscribes to their store,
+ * A handler of runs. Records the owner of each run. With `reviews`, subscribes to their store,
  * so that runs may wait for answers there.
  */
 export interface RunHandler extends RoutedHandler, RunOwnership {
@@ -24,7 +24,8 @@ export interface RunHandler extends RoutedHandler, RunOwnership {
  * - `GET {path}/:id/stream` returns a stream from its beginning.
  * - `DELETE {path}/:id` cancels a run.
  *
- * Only the principal that started a run has access to it.
+ * A run belongs to the `owner` of the principal that started it, otherwise to its `name`. Other
+ * principals have no access to the run.
  * @throws ValidationError
  */
 export function runHandler(ensemble: StreamingEnsemble, o: RunHandlerOptions): RunHandler {

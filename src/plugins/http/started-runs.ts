@@ -65,14 +65,14 @@ export class StartedRuns {
     return this.#live.get(id) ?? this.#ended.get(id);
   }
 
-  /** Returns a run only for the principal that started it. */
+  /** Returns a run only for its owner: the `owner` of a principal, otherwise its `name`. */
   find(id: string, principal: Principal): StartedRun | undefined {
     const run = this.get(id);
     return run?.owner === ownerTagOf(principal) ? run : undefined;
   }
 
   /**
-   * Returns the run of this principal that has requested one of these reviews of its tool calls.
+   * Returns the run of this owner that has requested one of these reviews of its tool calls.
    */
   findAsking(reviewIds: readonly string[], principal: Principal): StartedRun | undefined {
     const owner = ownerTagOf(principal);

@@ -76,7 +76,8 @@ export class Reflector {
 
   /**
    * Returns the stored reflection. A store can be user code. A database store may return null for a
-   * missing reflection. @throws Error for a value that is not a reflection.
+   * missing reflection.
+   * @throws Error for a value that is not a reflection.
    */
   async #known(call: TaskCall): Promise<TaskReflection | undefined> {
     const found: unknown = await askOutside<unknown>(

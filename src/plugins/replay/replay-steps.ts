@@ -146,7 +146,8 @@ export class ReplaySteps implements OutsideAccess {
   }
 
   /**
-   * Writes nothing, because the recording answers reads. @throws the recorded error of the store.
+   * Writes nothing, because the recording answers reads.
+   * @throws the recorded error of the store.
    */
   async write(call: MemoryWrite): Promise<Answer<MemoryEntry> | undefined> {
     const played = this.#played(call.run.id);

@@ -2,7 +2,8 @@ import { ValidationError } from "../../contracts/errors.js";
 import { messageOf } from "../../util/errors.js";
 
 /**
- * Returns the JSON of a value. @throws ValidationError for a value without one: a cycle, a BigInt.
+ * Returns the JSON of a value.
+ * @throws ValidationError for a value without one: a cycle, a BigInt.
  */
 export function jsonOf(what: string, value: unknown): string {
   try {

@@ -9,8 +9,8 @@ const MODE = 0o700;
 const NOT_THERE = new Set<unknown>(["ENOENT", "ENOTDIR"]);
 
 /**
- * Returns whether a folder exists. @throws Error for anything else at the path, or without
- * permission to look.
+ * Returns whether a folder exists.
+ * @throws Error for anything else at the path, or without permission to look.
  */
 async function isThere(folder: string): Promise<boolean> {
   const found = await stat(folder).catch((error: unknown) => {

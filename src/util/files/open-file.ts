@@ -4,7 +4,8 @@ import { codeOf } from "../objects.js";
 
 /**
  * Opens an existing file. `write`: for reading and writing. Returns `undefined` if the file is
- * missing. Does not follow a symbolic link at the path. @throws errors of the file system.
+ * missing. Does not follow a symbolic link at the path.
+ * @throws errors of the file system.
  */
 export async function openFileAt(
   path: string,

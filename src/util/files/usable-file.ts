@@ -5,7 +5,8 @@ import { isWritableFolder } from "./writable-folder.js";
 
 /**
  * Checks that the file can be read, written and replaced, or created. Changes nothing. `path` is
- * absolute. @throws Error with the reason.
+ * absolute.
+ * @throws Error with the reason.
  */
 export function requireUsableFile(path: string): void {
   const folder = dirname(path);

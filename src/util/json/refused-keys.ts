@@ -16,8 +16,9 @@ export function mayHaveRefusedKey(text: string): boolean {
 }
 
 /**
- * Parses JSON text. @throws SyntaxError for invalid JSON. @throws Error `the key '...' is not
- * allowed` for a refused key.
+ * Parses JSON text.
+ * @throws SyntaxError for invalid JSON.
+ * @throws Error `the key '...' is not allowed` for a refused key.
  */
 export function parseWithoutRefusedKeys(text: string): unknown {
   return JSON.parse(text, mayHaveRefusedKey(text) ? refuseKeys : undefined);

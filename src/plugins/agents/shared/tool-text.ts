@@ -15,8 +15,8 @@ import { messageOf } from "../../../util/errors.js";
 type ToolTexts = PromptTexts<AgentTemplateName>;
 
 /**
- * Calls a tool. Returns its result or failure as a message for the model. @throws every error
- * except a ToolExecutionError.
+ * Calls a tool. Returns its result or failure as a message for the model.
+ * @throws every error except a ToolExecutionError.
  */
 export async function callForText(
   call: ToolCall,

@@ -7,8 +7,9 @@ import { checkOwner } from "./checks.js";
 const FIELDS = ["expectedVersion", "keep", "turns", "summary", "owner", "title", "agentRole"];
 
 /**
- * Returns the head of a thread after a change. @throws ConversationConflictError for another
- * version; ValidationError for an inconsistent change.
+ * Returns the head of a thread after a change.
+ * @throws ConversationConflictError for another version; ValidationError for an inconsistent
+ * change.
  */
 export function nextHead(
   id: string,

@@ -11,7 +11,8 @@ export class ThreadQueue {
   readonly #held = new Map<string, Grant[]>();
 
   /**
-   * Returns the function that frees the lock. @throws ThreadBusyError; the reason of the signal.
+   * Returns the function that frees the lock.
+   * @throws ThreadBusyError; the reason of the signal.
    */
   async take(threadId: string, options: ThreadLockOptions): Promise<() => void> {
     options.signal.throwIfAborted();

@@ -200,7 +200,8 @@ function ownerColumn(owner: string | undefined): string {
 }
 
 /**
- * Returns the store. Nothing is loaded or connected before the first call. @throws ValidationError
+ * Returns the store. Nothing is loaded or connected before the first call.
+ * @throws ValidationError
  */
 export function sqlThreads(options: SqlThreadsOptions): SqlThreads {
   const { place, schema } = resolveSqlThreads(options);

@@ -34,14 +34,14 @@ interface FailedWrite {
 /** Number of entries in one write. */
 const BATCH = 200;
 const WARN_EVERY_MS = 60_000;
-/** Number of consecutive failed runs after which writes to the store pause. */
+/** Number of failed runs after which the remaining runs are not tried before the next pause. */
 const MAX_FAILED_RUNS = 3;
 
 /**
  * Writes the runs of a feed to a store, in batches. Runs do not wait for the writes. If the store
- * fails, the run gets a warning once a minute, and waiting entries are written later. Beyond
- * `maxWaiting` entries, they lose their texts. Beyond five times as many, the runs that ended first
- * are not written.
+ * fails, a run gets a warning, at most once a minute. Waiting entries are written later. Beyond
+ * `maxWaiting` entries, they lose their texts. Beyond five times as many, ended runs are not
+ * written, the one that waits longest first.
  */
 export class StoreWriter {
   readonly #o: StoreWriterOptions;
@@ -80,8 +80,8 @@ export class StoreWriter {
   }
 
   /**
-   * Stops writing a run, and waits for its current write. Returns false if that takes longer than
-   * `closeMs`.
+   * Stops writing a run, and waits for the writes in progress. Returns false if that takes longer
+   * than `closeMs`.
    */
   async forget(log: RunLog): Promise<boolean> {
     this.#forget(log);
@@ -127,6 +127,7 @@ export class StoreWriter {
     if (this.#open.has(log) && this.#waiting > this.#maxWaiting) log.trim(log.n + 1);
   }
 
+  /** Stops writing the ended run that waits longest. */
   #drop(): void {
     for (const log of this.#open.keys()) {
       if (!log.ended) continue;
@@ -160,8 +161,8 @@ export class StoreWriter {
   }
 
   /**
-   * Writes all runs. Returns the first failure. A run that the store refuses is written after the
-   * others and does not delay them.
+   * Writes all runs, until `MAX_FAILED_RUNS` have failed. Returns the first failure. A run that the
+   * store refuses is written after the others and does not delay them.
    */
   async #writeAll(): Promise<FailedWrite | undefined> {
     const failed: FailedWrite[] = [];

@@ -16,7 +16,8 @@ export function askingPerson(principal: Principal): ProcessRequest["user"] {
 }
 
 /**
- * Parses the JSON answer of a process, which has the ids of the process. @throws HttpRefusal 502
+ * Parses the JSON answer of a process, which has the ids of the process.
+ * @throws HttpRefusal 502
  */
 export function processAnswer(text: string): Fields {
   return withWholeIds(text, (id) => id);

@@ -4,7 +4,8 @@ import { ensemblesOf } from "../server/control-routes.js";
 import { conversationsOf } from "../server/thread-routes.js";
 
 /**
- * Returns the teams and threads of this process, without secrets. @throws the errors of a diagram
+ * Returns the teams and threads of this process, without secrets.
+ * @throws the errors of a diagram
  */
 export function boardOffers(board: Board): OffersFrame {
   const offers = { ensembles: ensemblesOf(board), conversations: conversationsOf(board) };

@@ -7,7 +7,8 @@ const BATCH_LENGTH = 64 * 1024;
 
 /**
  * Counts an event stream, and calls `end` when the server ends. Returns a function that ends the
- * count. @throws HttpRefusal 503 if there are too many
+ * count.
+ * @throws HttpRefusal 503 if there are too many
  */
 export type CountedStream = (end: () => void) => () => void;
 

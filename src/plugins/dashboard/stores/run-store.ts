@@ -14,8 +14,8 @@ export type RunStore = RunStoreContract;
 /** The available stores of runs, for the option `store` of the dashboard. */
 export const RunStore = Object.freeze({
   /**
-   * Stores runs in memory, for the lifetime of the object. @throws ValidationError for limits below
-   * 1.
+   * Stores runs in memory, for the lifetime of the object.
+   * @throws ValidationError for limits below 1.
    */
   inMemory: (o?: RunMemoryOptions): RunStoreContract => inMemoryRuns(o),
   /**
@@ -27,7 +27,8 @@ export const RunStore = Object.freeze({
   file: (folder?: string, o?: RunFolderOptions): RunStoreContract => fileRuns(folder, o),
   /**
    * Stores runs in PostgreSQL, on a server or in this process with PGlite. Any number of processes
-   * may write to a server. @throws ValidationError for invalid options.
+   * may write to a server.
+   * @throws ValidationError for invalid options.
    */
   sql: (o: SqlRunsOptions): RunStoreContract => sqlRuns(o),
   /**

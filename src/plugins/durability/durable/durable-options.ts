@@ -21,8 +21,9 @@ export interface DurableOptions {
   /** A journal in place of a `url`. The program that created it must close it. */
   readonly journal?: Journal | undefined;
   /**
-   * The steps that the journal keeps. `calls` (default): each finished model call and tool call.
-   * `tasks`: only finished tasks, which costs less. An interrupted task then starts again.
+   * The calls that the journal keeps in addition to finished tasks. `calls` (default): each
+   * finished model call and tool call. `tasks`: the calls of tasks that delegated or were retried,
+   * and calls of tools with effects. This costs less, but an interrupted task starts again.
    */
   readonly keep?: "calls" | "tasks" | undefined;
   /**

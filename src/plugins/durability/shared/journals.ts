@@ -11,8 +11,8 @@ export type Journal = Contract;
 /** The available journals for `durable({ journal })`. Each is opened at its first call. */
 export const Journal = Object.freeze({
   /**
-   * Stores runs in memory, for the lifetime of the object. Intended for tests. @throws
-   * ValidationError for an unknown option.
+   * Stores runs in memory, for the lifetime of the object. Intended for tests.
+   * @throws ValidationError for an unknown option.
    */
   inMemory: (options?: InMemoryJournalOptions): Journal => new InMemoryJournal(options),
   /**
@@ -21,8 +21,8 @@ export const Journal = Object.freeze({
    */
   file: (folder?: string): Journal => openFileJournal(folder),
   /**
-   * Stores runs in PostgreSQL, on a server or in this process. @throws ValidationError for invalid
-   * options.
+   * Stores runs in PostgreSQL, on a server or in this process.
+   * @throws ValidationError for invalid options.
    */
   sql: (options: SqlJournalOptions): Journal => openSqlJournal(options),
 });

@@ -27,8 +27,9 @@ export function inputsHash(inputs: Inputs): string {
 }
 
 /**
- * Returns the inputs of a run. @throws ValidationError if its journal lacks the exact inputs;
- * JournalError if they are encrypted.
+ * Returns the inputs of a run.
+ * @throws ValidationError if its journal lacks the exact inputs; JournalError if they are
+ * encrypted.
  */
 export function keptInputs(run: KeptRun): Inputs {
   requireUnsealed(run);

@@ -23,8 +23,8 @@ export function openJournal(url: string): Journal {
 }
 
 /**
- * Returns the journal with entries encrypted by AES-256-GCM. @throws ValidationError for an invalid
- * key.
+ * Returns the journal with entries encrypted by AES-256-GCM.
+ * @throws ValidationError for an invalid key.
  */
 export function sealedWith(journal: Journal, keys: JournalKeys): Journal {
   const codec = aesJournalCodec(typeof keys === "string" ? { current: keys } : keys);

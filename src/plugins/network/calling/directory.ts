@@ -104,8 +104,8 @@ export class NetworkDirectory {
   }
 
   /**
-   * Returns the currently shared tasks and tools, by ensemble. @throws NetworkError if an ensemble
-   * can't be reached.
+   * Returns the currently shared tasks and tools, by ensemble.
+   * @throws NetworkError if an ensemble can't be reached.
    */
   async shared(bound?: NetworkBackend): Promise<readonly SharedWith[]> {
     const { ensembles, backend = bound, name } = this.#parts;

@@ -83,7 +83,8 @@ function checkDelivery(delivery: unknown): void {
 }
 
 /**
- * Copies a request as a storage would return it. @throws ValidationError if it has no JSON form.
+ * Copies a request as a storage would return it.
+ * @throws ValidationError if it has no JSON form.
  */
 export function copiedRequest(request: WorkRequest): WorkRequest {
   return deepFreeze(JSON.parse(jsonOf("A request", request)) as WorkRequest); // already checked

@@ -15,7 +15,8 @@ export type OtelApi = Pick<
 >;
 
 /**
- * Loads the API of OpenTelemetry when the kernel starts. @throws ValidationError if it is missing.
+ * Loads the API of OpenTelemetry when the kernel starts.
+ * @throws ValidationError if it is missing.
  */
 export function loadOtelApi(): Promise<OtelApi> {
   return loadOptionalPackage<OtelApi>("@opentelemetry/api", "otel() needs");

@@ -99,8 +99,8 @@ export class Grant implements SpendingGrant, ReservationHolder {
   }
 
   /**
-   * Reserves the amount in all accounts, or in none. Returns whether it did. @throws
-   * LimitStoreError
+   * Reserves the amount in all accounts, or in none. Returns whether it did.
+   * @throws LimitStoreError
    */
   take(): Awaitable<boolean> {
     const amount = this.#amount;

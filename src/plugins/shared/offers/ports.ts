@@ -21,8 +21,8 @@ export interface OfferPorts {
   /** Prepares runs of these tasks. @throws ValidationError for incompatible options. */
   prepare(tasks: readonly AnyTask[]): TaskRunner;
   /**
-   * Prepares runs of a task that calls a tool. The arguments do not become inputs. @throws as
-   * `prepare`.
+   * Prepares runs of a task that calls a tool. The arguments do not become inputs.
+   * @throws as `prepare`.
    */
   prepareTool(task: AnyTask): TaskRunner;
   /** The schema of the inputs. Without one, the template variables of a task are its arguments. */

@@ -51,7 +51,8 @@ export function toolOffer(tool: AnyTool, prepare: (task: Task<unknown>) => TaskR
 }
 
 /**
- * Returns the schema of the arguments of a tool. @throws ValidationError as {@link inputSchemaOf}.
+ * Returns the schema of the arguments of a tool.
+ * @throws ValidationError as {@link inputSchemaOf}.
  */
 export function toolInputSchema({ name, input }: AnyTool): JsonSchema {
   return input === undefined ? TEXT_INPUT : inputSchemaOf(name, input);
