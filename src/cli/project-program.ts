@@ -13,7 +13,10 @@ export function addProjects(program: Command, terminal: OutputTerminal, done: Co
     .description("create a project in a new or empty folder")
     .argument("[template]", templates.join(", "), "minimal")
     .argument("[folder]", "default: the current folder", ".")
-    .option("--use <version>", "version of agentensemble, or a packed file (default: this version)")
+    .option(
+      "--use <version>",
+      "version of agentensemble, or a tarball of the package (default: this version)",
+    )
     .addHelpText(
       "after",
       example("agentensemble init research my-team", "agentensemble init service desk"),

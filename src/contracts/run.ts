@@ -51,7 +51,7 @@ export interface MemoryTarget {
  * A run, for taps, tools and executors: `run` of every hook call and of a task's scope. The object
  * is the same during the whole run and can serve as a key.
  *
- * After the end of the run, look-ups, `modelFor`, `resolveModel`, `redact` and `redactValue` work
+ * After the end of the run, lookups, `modelFor`, `resolveModel`, `redact` and `redactValue` work
  * as before. `emit`, `warn`, `stop`, `cancel`, `spent`, `noteSaved`, `recordMetrics`,
  * `recordReview` and `setTraceId` do nothing. `listens` returns false, `outputs` and `earlierUsage`
  * are empty lists, and `format` returns its text. `chat` and `writeMemory` reject with

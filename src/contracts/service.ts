@@ -91,7 +91,7 @@ export interface StartOptions {
    */
   readonly queue?: QueueLimits | undefined;
   /**
-   * Lease of a delivery in milliseconds. If the lease is not renewed in this time, the request is
+   * Lease of a delivery in milliseconds. If the lease is not renewed within this time, the request is
    * delivered again. Default 30,000.
    */
   readonly leaseMs?: number | undefined;

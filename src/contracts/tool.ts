@@ -145,7 +145,7 @@ export type AnyTool = Tool<unknown>;
 
 /**
  * Returns tools at the start of each task, for instance remote or discovered tools. Use the task's
- * scope for its signal, look-ups and warnings.
+ * scope for its signal, lookups and warnings.
  */
 export interface DynamicToolProvider {
   resolve(scope?: TaskScope): Awaitable<readonly AnyTool[]>;

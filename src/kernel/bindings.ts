@@ -118,7 +118,7 @@ export class Bindings {
     }
   }
 
-  /** Returns the plugins that bound the result of a look-up. Empty for an unbound token. */
+  /** Returns the plugins that bound the result of a lookup. Empty for an unbound token. */
   providers(token: AnyToken): readonly string[] {
     if (!this.container.isBound(token)) return [];
     if (this.#cardinality.get(token) === "many")

@@ -21,7 +21,7 @@ Options:
     .map(([name, purpose]) => `${name}: ${purpose}`)
     .join("\n                         ")}
                          (default: minimal)
-  --use <version>        the version of agentensemble, or a packed file (default: the version of this program)
+  --use <version>        the version of agentensemble, or a tarball of the package (default: the version of this program)
   --help                 print this text
 `;
 const USAGE = 2;

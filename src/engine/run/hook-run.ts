@@ -78,7 +78,7 @@ export class ActiveHookRun implements HookRun {
     Object.freeze(this);
   }
 
-  /** Returns an ended run for taps. Only look-ups work. */
+  /** Returns an ended run for taps. Only lookups work. */
   static idle(info: Pick<RunInfo, "id" | "inputs" | "tags">, settings: Settings): HookRun {
     return new ActiveHookRun({
       id: info.id,

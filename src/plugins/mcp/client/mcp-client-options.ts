@@ -22,9 +22,8 @@ export interface McpCallOptions {
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * Time limit in milliseconds for all attempts to connect together. Each request of the tool list
-   * has the same limit separately.
-   * Default 30,000.
+   * Time limit in milliseconds for connecting, including repeated attempts. The same limit applies
+   * to each request for the list of tools. Default 30,000.
    */
   readonly connectTimeoutMs?: number | undefined;
   /** Whether each call needs a person's approval. Default false. */
