@@ -253,6 +253,37 @@ describe("Conversation", () => {
       expect(sent[2]).to.deep.equal({ role: "assistant", content: "[interrupted]" });
     });
 
+    it("stores no refused question and no refused answer, even if onFailure is keep", async () => {
+      const model = new ScriptedModel([
+        { text: "Let me look.", toolCalls: [{ name: "look", arguments: {} }] },
+        { text: "It is worse.", chunks: ["It is", " worse."] },
+        "fine",
+      ]);
+      await using chat = new Conversation({
+        agent,
+        model,
+        tools: [look],
+        onFailure: "keep",
+        guardrails: {
+          input: [({ taskDescription }) => !taskDescription.includes("bad")],
+          output: [({ raw }) => !raw.includes("worse")],
+        },
+      });
+      const thread = chat.thread("t");
+      const { text: none } = await thread.send("bad", { throwOnError: false });
+      expect(await thread.messages()).to.deep.equal([]);
+      const { text, status } = await thread.stream("go", { throwOnError: false }).result;
+      expect([none, text, status]).to.deep.equal(["", "", "failed"]);
+      await thread.send("again?");
+      expect(texts(requestAt(model, 2).messages).slice(1)).to.deep.equal([
+        ["user", "go"],
+        ["assistant", "Let me look."],
+        ["tool", "found"],
+        ["assistant", "[interrupted]"],
+        ["user", "again?"],
+      ]);
+    });
+
     it("is refused by guardrails of input and output, and nothing is stored", async () => {
       const model = echoing();
       await using chat = new Conversation({
