@@ -25,7 +25,6 @@ import { dagOf, describePlan } from "../diagram/dag.js";
 import { resumeRun } from "./resume-run.js";
 import { mermaidOf } from "../diagram/mermaid.js";
 import { checkEnsembleOptions, checkInputs, checkRunOptions } from "./validation.js";
-import { withSuccessors } from "../contracts/handoff.js";
 import { checkModels } from "./check-models.js";
 import { EventQueue } from "./event-queue.js";
 import { inputNames } from "./input-names.js";
@@ -44,7 +43,7 @@ import { isShared } from "./service-options.js";
 import { servicePorts } from "./service-ports.js";
 import { ServiceSlot, type StopOptions } from "./service-slot.js";
 import { setUpProblems } from "./set-up-problems.js";
-import { taskEntries } from "./task-entries.js";
+import { checkHandoffs, taskEntries } from "./task-entries.js";
 import { validateRun } from "./validate-run.js";
 import { checkedInputs, inputFormOf } from "./typed-inputs.js";
 import { unusedOptions } from "./unused-options.js";
@@ -95,7 +94,7 @@ export class Ensemble<In = Inputs> {
     checkEnsembleOptions(options);
     this.#options = snapshotOf(options);
     const entries = taskEntries(this.#options);
-    withSuccessors(entries.flatMap(({ task }) => task.agent ?? [])); // checks handoffs
+    checkHandoffs(this.#options, entries);
     this.#shape = {
       entries,
       workflow: inferWorkflow(this.#options),

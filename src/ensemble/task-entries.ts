@@ -4,6 +4,7 @@ import type { PlannedTask } from "../contracts/plan.js";
 import type { AnyTask } from "../contracts/task.js";
 import type { PlanEntry } from "../engine/plan/plan.js";
 import { Graph } from "../contracts/graph.js";
+import { withSuccessors } from "../contracts/handoff.js";
 import { Loop } from "../contracts/loop.js";
 import { PhaseReview } from "../contracts/phase.js";
 import { taskNotesOf } from "./task-notes.js";
@@ -38,6 +39,17 @@ export function taskEntries(options: EnsembleOptions): readonly PlanEntry[] {
           group: graph,
         }))),
   ];
+}
+
+/**
+ * Checks the handoffs of the agents of tasks and of the option `agents`, and of all agents that they
+ * reach. Calls handoffs that are functions. @throws ValidationError
+ */
+export function checkHandoffs(
+  { agents = [] }: EnsembleOptions,
+  entries: readonly PlanEntry[],
+): void {
+  withSuccessors([...entries.flatMap(({ task }) => task.agent ?? []), ...agents]);
 }
 
 function phaseEntries(phase: Phase): readonly PlanEntry[] {

@@ -15,6 +15,7 @@ import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { keptTrace } from "../../src/cli/kept-trace.js";
 import { z } from "zod";
+import { rejectionOf } from "../support/rejection.js";
 
 const call = (name: string, args: object = {}): { readonly name: string; arguments: object } => ({
   name,
@@ -564,6 +565,18 @@ describe("handoffs", () => {
       );
       expect(() => handoff(other, { toolName: "a b" })).to.throw(ValidationError, "toolName");
       expect(() => handoff(other, { history: "none" as never })).to.throw(ValidationError);
+    });
+
+    it("invalid functions of agents of the ensemble's tasks and of its option agents", async () => {
+      const odd: Agent = new Agent({ role: "Odd", goal: "g", handoffs: () => [odd] });
+      const before = new Agent({ role: "Before", goal: "g", handoffs: [odd] });
+      const task = new Task({ description: "Answer", agent: before });
+      const problem = "'Odd' can't hand off to itself";
+      for (const options of [{ tasks: [task] }, { agents: [before] }, { agents: [odd] }])
+        expect(() => new Ensemble(options)).to.throw(ValidationError, problem);
+      await using shared = new Ensemble({ name: "desk", shareTasks: { answer: task } });
+      const error = await rejectionOf(ValidationError, shared.start({ signals: false }));
+      expect(error.message).to.contain(problem);
     });
 
     it("two agents of a conversation with the same role", () => {
