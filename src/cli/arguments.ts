@@ -34,6 +34,14 @@ export function ageOf(option: string, text: string): number {
   });
 }
 
+/** Returns the port of `--port`. @throws ValidationError */
+export function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
+    throw new ValidationError(`--port must be a number from 0 to 65535, got: ${preview(text)}`);
+  return Number(text);
+}
+
 /** Returns the tags of texts `name=value`. @throws ValidationError */
 export function tagsOf(given: readonly string[]): Readonly<Record<string, string>> {
   const pairs = given.map((pair): readonly [string, string] => {

@@ -6,8 +6,8 @@ import type { LoadedEnsemble } from "./load-ensemble.js";
 import type { StoreArguments } from "./store.js";
 import type { OutputTerminal } from "./terminal.js";
 import { ValidationError } from "../contracts/errors.js";
-import { preview } from "../contracts/validation.js";
 import { counted } from "../util/text.js";
+import { portOf } from "./arguments.js";
 import { ExitCode } from "./exit-codes.js";
 import { interruptible } from "./interruption.js";
 import { accessOf, endEnsemble } from "./load-ensemble.js";
@@ -54,13 +54,6 @@ function runsOfDashboard(url: string): string {
   return /^file:(?:.*\/)?\.agentensemble\/?$/s.test(url)
     ? `${url.replace(/\/$/, "")}/dashboard`
     : url;
-}
-
-function portOf(text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  if (!/^\d{1,5}$/.test(text) || Number(text) > 65_535)
-    throw new ValidationError(`--port must be a number from 0 to 65535, got: ${preview(text)}`);
-  return Number(text);
 }
 
 const PROGRAM = /\.[cm]?[jt]sx?$/;

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { OutputTerminal } from "./terminal.js";
+import { portOf } from "./arguments.js";
 import { ExitCode } from "./exit-codes.js";
 
 /** The options of `agentensemble dev`. */
@@ -20,9 +21,10 @@ export async function devCommand(
   o: DevArguments,
   terminal: OutputTerminal,
 ): Promise<number> {
+  const port = portOf(o.port);
   const args = [
     ...["--watch", "--watch-preserve-output", process.argv[1] ?? ""],
-    ...["run", file, `--dashboard${o.port === undefined ? "" : `=${o.port}`}`, "--stay"],
+    ...["run", file, `--dashboard${port === undefined ? "" : `=${port}`}`, "--stay"],
     ...(o.input ?? []).flatMap((value) => ["--input", value]),
     ...(o.inputs === undefined ? [] : ["--inputs", o.inputs]),
     ...(o.model === undefined ? [] : ["--model", o.model]),

@@ -4,6 +4,7 @@ import cluster from "node:cluster";
 import { ValidationError } from "../contracts/errors.js";
 import { requireInteger } from "../contracts/validation.js";
 import { isOptionalInstalled } from "../util/import-optional.js";
+import { portOf } from "./arguments.js";
 import { networkStoreAt, type NetworkStore } from "./network-store.js";
 import { onStopRequest, ServeWorkers, type ReadyServices } from "./serve-workers.js";
 import { runServices } from "./services.js";
@@ -38,6 +39,7 @@ export async function serveCommand(
 ): Promise<number> {
   const store = o.store === undefined ? undefined : networkStoreAt(o.store);
   checkDurable(o, store);
+  const port = portOf(o.port) ?? PORT;
   const count = o.workers === undefined ? undefined : workersOf(o.workers, store);
   if (count !== undefined && cluster.isPrimary) {
     const show = (services: readonly unknown[]): Promise<void> =>
@@ -46,7 +48,6 @@ export async function serveCommand(
   }
   const isWorker = count !== undefined;
   const common = { ...startOptionsOf(o), ...(isWorker && { sharesPort: true }) };
-  const port = o.port === undefined ? PORT : Number(o.port); // checked by start()
   const plan = {
     store,
     keepsRuns: o.durable === true,

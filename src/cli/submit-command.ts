@@ -55,6 +55,8 @@ export async function submitCommand(
     const { status } = await transport.send(request);
     if (o.wait !== true) return await showAccepted(request, status, o, terminal);
     const { requestId } = request;
+    // Whoever stops waiting needs the id.
+    if (o.quiet !== true) await terminal.message(`Run ${requestId} submitted to ${request.to}`);
     const onProgress = o.quiet === true ? undefined : submittedProgress(requestId, terminal);
     const response = await transport.response(requestId, { timeoutMs, onProgress });
     if (response !== undefined) return await showResponse({ ...response }, o, terminal);

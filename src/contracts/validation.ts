@@ -50,7 +50,7 @@ export function knownNames(name: string, candidates: readonly string[], where = 
   const more = candidates.length - MANY;
   const listed = candidates.slice(0, MANY).join(", ");
   const known = more > 0 ? `${listed} and ${more} more${where}.` : `${listed}.`;
-  return `${nearest === undefined ? "" : `Did you mean '${nearest}'? `}Known: ${known}`;
+  return `${nearest === undefined || nearest === name ? "" : `Did you mean '${nearest}'? `}Known: ${known}`;
 }
 
 function withoutSecret(name: string, value: unknown): unknown {

@@ -259,18 +259,20 @@ async function backendAnswers(
 ): Promise<void> {
   const { clock, settings, events, signal } = o;
   const startedMs = clock.monotonicMs();
+  let earlier: unknown; // the last attempt may be too short to show a reason
   for (let failures = 1; ; failures++) {
     try {
-      const leftMs = Math.max(1, BACKEND_MS - (clock.monotonicMs() - startedMs));
+      const leftMs = Math.max(1, Math.ceil(BACKEND_MS - (clock.monotonicMs() - startedMs)));
       await answeredWithin(backend.queue.depth(settings.name), { clock, ms: leftMs, signal });
       return;
     } catch (cause) {
       signal.throwIfAborted();
       if (clock.monotonicMs() - startedMs >= BACKEND_MS)
         throw new NetworkError(`The backend '${backend.name}' does not answer`, {
-          cause,
+          cause: earlier ?? cause,
           hint: "Check its address, and whether it runs.",
         });
+      earlier = cause;
       if (failures === 1) events.warn(`The backend does not answer yet: ${messageOf(cause)}`);
       await clockPause(clock, backoffMs(failures, AWAY), signal);
       signal.throwIfAborted();

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { build } from "esbuild";
 import {
   createProject,
@@ -143,6 +144,18 @@ describe("agentensemble init", () => {
     expect(refused.code).to.equal(2);
     expect(refused.stdout).to.include("There is no template 'chatt'").and.include("Templates: ");
     expect(existsSync(join(project.path, "other"))).to.equal(false);
+  });
+
+  it("leaves no file behind if it is interrupted", async () => {
+    const project = new ProjectFolder();
+    const { child, ended } = project.start(["init", "chat", "team"]);
+    const drafts = (): readonly string[] =>
+      readdirSync(project.path).filter((name) => name.startsWith(".agentensemble-"));
+    while (drafts().length === 0 && child.exitCode === null) await pause(1);
+    child.kill("SIGINT");
+    const { code, stdout } = await ended;
+    expect([code, stdout]).to.deep.equal([null, ""]);
+    expect(readdirSync(project.path)).to.deep.equal(["node_modules"]);
   });
 });
 

@@ -6,6 +6,7 @@ import {
   Task,
   ValidationError,
 } from "agentensemble";
+import { connectRuns } from "agentensemble/durability";
 import { expect } from "chai";
 import { errorJson, errorText } from "../../src/cli/report-error.js";
 import type { OutputTerminal } from "../../src/cli/terminal.js";
@@ -25,6 +26,12 @@ describe("the error of the command line", () => {
     expect(errorJson(error)["docs"]).to.equal(
       "https://agentensemble.net/errors/AE_PROMPT_TEMPLATE.html",
     );
+  });
+
+  it("shows the possible addresses of a store", async () => {
+    expect(errorJson(await failure(connectRuns("redis://host")))["hints"]).to.deep.equal([
+      "Use file:<folder>, pglite:<folder> or postgres://host:5432/database.",
+    ]);
   });
 
   it("names the page about the code of the root error, if the page has more details", () => {

@@ -248,7 +248,14 @@ describe("the commands of services", function () {
     expect([bare.code, bare.stderr.includes("AGENTENSEMBLE_CALLERS")]).to.deep.equal([2, true]);
     const unnamed = await project.start(anyHost, { AGENTENSEMBLE_CALLERS: "a=secret" }).ended;
     expect([unnamed.code, unnamed.stderr.includes("--allowed-host")]).to.deep.equal([2, true]);
-    expect(await code("serve", "kitchen.mjs", "--port", "http")).to.equal(2);
+    for (const command of ["serve", "dev", "dashboard"]) {
+      const { code: end, stderr } = await project.start([command, "kitchen.mjs", "--port", "http"])
+        .ended;
+      expect([command, end, stderr]).to.deep.equal([
+        ...[command, 2],
+        "error AE_VALIDATION: --port must be a number from 0 to 65535, got: http\n",
+      ]);
+    }
     expect(await code("serve", "kitchen.mjs", "--store", "mysql://here")).to.equal(2);
   });
 });

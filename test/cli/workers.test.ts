@@ -28,6 +28,7 @@ describe("workers", function () {
     project.write("go", "");
     const { code, stdout, stderr } = await waiting;
     expect([code, stdout.trim()]).to.deep.equal([0, "one and two"]);
+    expect(stderr).to.match(/^Run one submitted to report$/m);
     expect(stderr).to.match(/done {2}second \(code\): [\d.]+ (s|ms|min)/);
     expect(executedIn(project)).to.deep.equal(["first", "second", "second"]);
     const shown = await project.run(["runs", "show", "one", "--json"], press.env);

@@ -28,6 +28,7 @@ describe("an unknown name", () => {
       `Did you mean 'option3'? Known: ${names.slice(0, 10).join(", ")} and 14 more, all in the docs.`,
     );
     expect(knownNames("b", ["bb", "c"])).to.equal("Did you mean 'bb'? Known: bb, c.");
+    expect(knownNames("b", ["b", "c"])).to.equal("Known: b, c.");
     expect(knownNames("x", [])).to.equal("None is registered.");
   });
 

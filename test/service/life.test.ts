@@ -281,6 +281,24 @@ describe("a service whose backend is unavailable", () => {
     expect(await failing).to.include({ code: "AE_NETWORK" });
   });
 
+  it("names the failure of the backend, not the end of the last and shorter attempt", async () => {
+    const clock = new SteppingClock();
+    const backend = NetworkBackend.inMemory({ clock });
+    let attempts = 0;
+    const queue = changedQueue(backend.queue, {
+      depth: () =>
+        attempts++ === 0
+          ? Promise.reject(new Error("there is no such database"))
+          : new Promise(() => undefined),
+    });
+    await using kitchen = new Ensemble({ name: "kitchen", plugins: [clock.plugin()] });
+    const failing = rejection(kitchen.start({ backend: { ...backend, queue } }));
+    await clock.advance(5_000);
+    await clock.advance(30_000);
+    expect(((await failing) as Error).cause).to.include({ message: "there is no such database" });
+    expect(attempts).to.equal(2);
+  });
+
   it("ends the start after 30 seconds, or at a stop, if it never answers", async () => {
     const clock = new SteppingClock();
     const backend = NetworkBackend.inMemory({ clock });

@@ -45,6 +45,8 @@ export class ProjectCreationError extends Error {
   }
 }
 
+/** They end the process after the temporary folder is deleted. */
+const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 /** Allowed contents of the folder of a new project: the contents of a new repository. */
 const HARMLESS = new Set([".git", ".DS_Store"]);
 /** Files in which `{{name}}` and `{{version}}` are replaced. */
@@ -111,6 +113,9 @@ export async function createProject(project: NewProject): Promise<string> {
   const parent = existsSync(folder) ? folder : dirname(folder);
   let temporary: string | undefined;
   let firstCreated: string | undefined;
+  let interruption: NodeJS.Signals | undefined;
+  const interrupt = (signal: NodeJS.Signals): void => void (interruption ??= signal);
+  for (const signal of SIGNALS) process.on(signal, interrupt);
   try {
     firstCreated = await mkdir(parent, { recursive: true });
     temporary = await mkdtemp(join(parent, ".agentensemble-"));
@@ -118,6 +123,7 @@ export async function createProject(project: NewProject): Promise<string> {
     for (const part of ["base", template])
       await cp(join(templates, part), draft, { recursive: true });
     await fillPlaceholders(draft, { name: packageName(folder), version });
+    if (interruption !== undefined) throw new Error(`interrupted by ${interruption}`);
     await moveInto(draft, folder);
     firstCreated = undefined; // is kept
   } catch (cause) {
@@ -129,6 +135,8 @@ export async function createProject(project: NewProject): Promise<string> {
   } finally {
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true });
     if (firstCreated !== undefined) await removeEmpty(parent, firstCreated);
+    for (const signal of SIGNALS) process.off(signal, interrupt);
+    if (interruption !== undefined) process.kill(process.pid, interruption); // ends the process
   }
   return folder;
 }

@@ -362,5 +362,5 @@ async function portAdvice(cause: unknown, host: string): Promise<string> {
   await new Promise((resolve) => probe.close(resolve));
   return port === 0
     ? "Choose another port, or 0 for one that is free."
-    : `Port ${port} is free: dashboard({ port: ${port} }). Port 0 takes any free one.`;
+    : `Port ${port} is free. Set \`port\` (on the command line --port, or --dashboard=${port} of run). 0 takes any free port.`;
 }

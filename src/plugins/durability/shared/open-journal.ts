@@ -18,7 +18,7 @@ export function openJournal(url: string): Journal {
   const scheme = /^[a-z][a-z\d+.-]*:/i.exec(url)?.[0];
   throw new ValidationError(
     `There is no journal for ${scheme === undefined ? "an address without a scheme" : `'${scheme}'`}`,
-    { hint: "Use file:<folder>, pglite:<folder> or postgres://user:password@host:5432/database." },
+    { hint: "Use file:<folder>, pglite:<folder> or postgres://host:5432/database." },
   );
 }
 

@@ -100,7 +100,9 @@ describe("a dashboard", () => {
     const error = await rejectionOf(DashboardError, boards.ensemble(boards.kernel(board)).run());
     expect(error.code).to.equal("AE_DASHBOARD");
     expect(error.message).to.include(`port ${port}`);
-    expect(error.hint).to.match(/Port \d+ is free: dashboard\(\{ port: \d+ \}\)/);
+    expect(error.hint).to.match(
+      /Port (\d+) is free\. Set `port` \(on the command line --port, or --dashboard=\1 of run\)/,
+    );
     await rejectionOf(DashboardError, board.listen());
   });
 
