@@ -105,8 +105,10 @@ export class LiveProgress {
   /** Updates the view with an event. */
   handle(e: EnsembleEvent, redactor?: Redactor): void {
     this.#follow(e, (text) => redactor?.redactText(text) ?? text);
+    const hasEnded = e.type === "ensemble_completed" && this.#runs.delete(e.runId);
+    if (hasEnded) this.#draw(); // without the run, before its end is printed
     this.#printer.handle(e, redactor);
-    if (e.type === "ensemble_completed") this.#end(e.runId);
+    if (hasEnded && this.#runs.size === 0) this.close();
   }
 
   /** Removes the lines. */
@@ -150,12 +152,6 @@ export class LiveProgress {
     this.#region.open();
     this.#timer = setInterval(() => this.#draw(), FRAME_MS);
     this.#timer.unref();
-  }
-
-  #end(runId: string): void {
-    this.#runs.delete(runId);
-    if (this.#runs.size === 0) this.close();
-    else this.#draw();
   }
 
   #taskStarted(e: Ev<"task_started">, clean: (text: string) => string): void {
