@@ -117,8 +117,9 @@ export type ToolCalledEvent = EvTask<"tool_called"> &
     /** Images and files of the result, without hashes. Absent if there are none. */
     readonly parts?: readonly PartSummary[];
     readonly durationMs: number;
+    /** `SUCCESS`, or `FAILURE` for every other `toolOutcome`. */
     readonly outcome: "SUCCESS" | "FAILURE";
-    /** The outcome in more detail. */
+    /** The outcome in the record and the trace. */
     readonly toolOutcome: CalledToolOutcome;
   };
 interface DelegationPlace {

@@ -1,5 +1,5 @@
 import type { ChatModel, DelegationRequest, EnsembleHooks, EnsembleOptions } from "agentensemble";
-import { Agent, ExitEarlySignal, Task } from "agentensemble";
+import { Agent, ExitEarlySignal, Task, ToolResult, reject, replace } from "agentensemble";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { echo, runToEnd, scoped, tapping, untilAborted } from "../support/kernel-fixtures.js";
@@ -217,6 +217,34 @@ describe("an early exit that a review requests", () => {
       expect(output.taskOutputs.some(({ raw }) => raw === "next")).to.equal(false);
     });
   }
+
+  it("keeps the outcome and the result of the reviewed tool call", async () => {
+    const judge = ({ afterToolCall }: EnsembleHooks): void => {
+      const result = ToolResult.success("edited");
+      afterToolCall.tap({ name: "e", lane: "review" }, () => replace({ result }));
+      afterToolCall.tap({ name: "p", lane: "policy" }, (call) =>
+        call.result?.output === "edited" ? reject("no edits") : undefined,
+      );
+    };
+    const ways: readonly (readonly [string, string, (hooks: EnsembleHooks) => void])[] = [
+      ["SUCCESS", "found", (): void => undefined],
+      ["REJECTED", "Error: no edits", judge],
+    ];
+    for (const [toolOutcome, toolResult, tap] of ways) {
+      const { events, output, error } = await runToEnd({
+        tasks: [scoped("find", () => Promise.resolve("found")), echo("next")],
+        plugins: [
+          tapping("review", ({ hooks }) => {
+            tap(hooks);
+            hooks.afterToolCall.tap({ name: "r", lane: "review" }, exit);
+          }),
+        ],
+      });
+      expect([output.exitReason, error]).to.deep.equal(["USER_EXIT_EARLY", undefined]);
+      const called = events.find((event) => event.type === "tool_called");
+      expect(called).to.include({ toolOutcome, toolResult });
+    }
+  });
 });
 
 describe("a record of an attempt", () => {

@@ -12,7 +12,7 @@ type Hooks = Pick<EnsembleHooks, "beforeLlmCall" | "afterLlmCall">;
 type Parts = Partial<
   Pick<
     Step<Call, number>,
-    "work" | "stopped" | "check" | "admits" | "settle" | "done" | "resultIn" | "call"
+    "work" | "stopReason" | "check" | "admits" | "settle" | "done" | "resultIn" | "call"
   >
 >;
 
@@ -33,7 +33,7 @@ class Doubling extends Step<Call, number> {
   }
 
   readonly warn = (): void => undefined;
-  stopped(): RunCancelledError | undefined {
+  stopReason(): RunCancelledError | undefined {
     return undefined;
   }
   work(): number | PromiseLike<number> {
@@ -47,7 +47,7 @@ class Doubling extends Step<Call, number> {
   override done(): void {
     this.seen.push(`done ${this.outcome}`);
   }
-  settled(): AfterPayload {
+  afterPayload(): AfterPayload {
     const { outcome, result, error, call: left } = this;
     return result === undefined
       ? { outcome, error, ...left }
@@ -99,7 +99,7 @@ describe("a step", () => {
       ],
       ["rejected", ({ beforeLlmCall }) => beforeLlmCall.tap(() => reject("no")), {}],
       ["failed", () => undefined, { work: () => Promise.reject(new Error("broken")) }],
-      ["aborted", () => undefined, { stopped: () => stop }],
+      ["aborted", () => undefined, { stopReason: () => stop }],
     ];
     for (const [outcome, taps, parts] of ways) {
       for (const watched of [false, true]) {
@@ -127,7 +127,7 @@ describe("a step", () => {
             reason = new RunCancelledError("stop");
             return lane === "answer" ? answer(5 as never) : undefined;
           }),
-        { stopped: () => reason },
+        { stopReason: () => reason },
       );
       expect(end).to.include({ outcome: "aborted", error: reason, reached: "hooks" });
       expect(end.seen).to.deep.equal(["done aborted"]);
@@ -215,7 +215,7 @@ describe("a step", () => {
           throw new Error("disk full");
         });
       });
-      expect(end.broken, lane).to.have.nested.property("cause.message", "disk full");
+      expect(end.afterHookError, lane).to.have.nested.property("cause.message", "disk full");
       expect(end).to.include({ accepted: lane === "commit", result: 10, outcome: "ok" });
     }
   });
@@ -239,7 +239,12 @@ describe("a step", () => {
           (c) => void order.push(`commit ${JSON.stringify(c.response)}`),
         );
       });
-      expect(end).to.include({ exit: signal, broken: undefined, accepted: true, result: 10 });
+      expect(end).to.include({
+        earlyExit: signal,
+        afterHookError: undefined,
+        accepted: true,
+        result: 10,
+      });
       expect(order).to.deep.equal(["policy 2", "policy 10", "commit 10"]);
     }
   });
@@ -248,7 +253,7 @@ describe("a step", () => {
     const end = await take(({ afterLlmCall }) =>
       afterLlmCall.tap({ name: "p", lane: "policy" }, () => reject("too long")),
     );
-    expect(end.refused).to.have.property("reason", "too long");
+    expect(end.rejection).to.have.property("reason", "too long");
     expect(end).to.include({ outcome: "ok", result: 2, accepted: false });
   });
 
@@ -259,7 +264,7 @@ describe("a step", () => {
         throw problem;
       },
     });
-    expect(end.broken).to.equal(problem);
+    expect(end.afterHookError).to.equal(problem);
   });
 
   it("waits for its hooks within its own limit, and does not wait if all taps return synchronously", async () => {

@@ -3,18 +3,15 @@ import type { LlmCall, OwnedRateLimit } from "../../contracts/hooks.js";
 import type { ChatOptions } from "../../contracts/run.js";
 import type { UsageRecord } from "../../contracts/usage.js";
 import type { HookPair } from "../../kernel/hooks/points.js";
-import type { AfterPayload } from "../../kernel/hooks/step.js";
-import type { TaskAttempt } from "../tasks/task-attempt.js";
-import type { TaskFrame } from "../tasks/task-frame.js";
 import { checkResponse } from "../../contracts/chat-response.js";
 import { ModelCallError } from "../../contracts/errors.js";
 import { messageOf, toError } from "../../util/errors.js";
-import { takeStep } from "../../kernel/hooks/step.js";
+import { type AfterPayload, takeStep } from "../../kernel/hooks/step.js";
 import { settleWithin, sleep } from "../../util/abort/timeouts.js";
 import { isRefused } from "../../contracts/cost.js";
 import { tokensOf } from "../../contracts/metrics.js";
-import { NONE } from "../tasks/task-attempt.js";
-import { FrameStep } from "../tasks/task-frame.js";
+import { NONE, type TaskAttempt } from "../tasks/task-attempt.js";
+import { FrameStep, type TaskFrame } from "../tasks/task-frame.js";
 import { TokenOutlet, callModel } from "./model-call.js";
 
 /**
@@ -27,7 +24,7 @@ export async function chat(
   o: ChatOptions,
 ): Promise<ChatResponse> {
   const { run, record, cancellation } = frame;
-  const iteration = frame.iterations++;
+  const iteration = frame.modelCalls++;
   record.messages ??= request.messages.slice(0, 2);
   let model = o.model ?? frame.model;
   if (cancellation.reason === undefined) emitStarted(frame, request, iteration);
@@ -50,14 +47,14 @@ export async function chat(
     };
     const step = new ChatStep(frame, call, o.onToken);
     await takeStep(step);
-    const { result, refused } = step;
-    const thrown = step.broken ?? step.exit;
+    const { result, rejection } = step;
+    const thrown = step.afterHookError ?? step.earlyExit;
     if (thrown !== undefined) throw thrown;
-    if (result !== undefined && refused === undefined) {
+    if (result !== undefined && rejection === undefined) {
       emitCompleted(step.outlet, result, iteration);
       return result;
     }
-    const error = refused ?? toError(step.error);
+    const error = rejection ?? toError(step.error);
     const retry = step.isRetryable ? run.retryPolicy?.next(error, attempt, call) : undefined;
     if (retry === undefined) throw withAttempts(error, attempt);
     const { delayMs } = retry;
@@ -100,14 +97,14 @@ class ChatStep extends FrameStep<LlmCall, ChatResponse> {
 
   /** Whether to ask the retry policy: model called, no refusal by a policy, task not stopped. */
   get isRetryable(): boolean {
-    const { refused, reached, frame } = this;
-    return refused === undefined && reached === "work" && frame.cancellation.reason === undefined;
+    const { rejection, reached, frame } = this;
+    return rejection === undefined && reached === "work" && frame.cancellation.reason === undefined;
   }
 
   work(): Promise<ChatResponse> {
     const { run, cancellation } = this.frame;
     const calling = callModel(this.frame, this.call, this.outlet);
-    return settleWithin(calling, cancellation, run.limits.graceMs * 0.8);
+    return settleWithin(calling, cancellation, run.limits.callGraceMs);
   }
 
   override fromAnswer(value: unknown): ChatResponse {
@@ -133,7 +130,7 @@ class ChatStep extends FrameStep<LlmCall, ChatResponse> {
     });
   }
 
-  settled(): AfterPayload {
+  afterPayload(): AfterPayload {
     const { outcome, result, error, call } = this;
     const durationMs = this.#durationMs;
     return result === undefined

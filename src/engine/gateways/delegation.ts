@@ -56,7 +56,7 @@ export async function delegate(
   const step = new DelegationStep(frame, team, options, {
     run: run.info,
     taskId: record.taskId,
-    identity: `${frame.origin}${frame.nameOf(`>${options.toolCallId ?? ""}`)}`,
+    identity: `${frame.origin}${frame.keyPartFor(`>${options.toolCallId ?? ""}`)}`,
     delegatorRole: record.agentRole,
     request: withRole(request, team),
     depth,
@@ -141,7 +141,7 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
     }
   }
 
-  settled(): AfterPayload {
+  afterPayload(): AfterPayload {
     const { outcome, result, error, call } = this;
     return result === undefined
       ? { outcome, error: toError(error ?? new Error(this.#refusal)), ...call }
@@ -163,18 +163,18 @@ class DelegationStep extends FrameStep<DelegationCall, DelegationResponse> {
 
   /** Returns the response to the delegator, after the after hook has run. */
   #response(): DelegationResponse {
-    const { error, refused, broken } = this;
-    const refusal = broken?.message ?? (refused === undefined ? undefined : reasonOf(refused));
-    if (refusal !== undefined) return this.#failure(refusal);
+    const { error, rejection, afterHookError } = this;
+    const reason = afterHookError?.message ?? (rejection && reasonOf(rejection));
+    if (reason !== undefined) return this.#failure(reason);
     return this.result ?? this.#failed ?? this.#failure(messageOf(error));
   }
 
   /** Returns the error that ends the delegator's task: of a guard or tap, or a stop. */
   #thrown(): unknown {
-    const { error, broken, outcome, reached } = this;
+    const { error, afterHookError, earlyExit, outcome, reached } = this;
     const { run, cancellation } = this.frame;
-    const isBrokenGuard = reached !== "work" && outcome !== "rejected";
-    const thrown = (isBrokenGuard ? error : undefined) ?? broken ?? this.exit;
+    const failedBeforeWork = reached !== "work" && outcome !== "rejected";
+    const thrown = (failedBeforeWork ? error : undefined) ?? afterHookError ?? earlyExit;
     if (thrown !== undefined) return thrown;
     const isStopped = cancellation.reason !== undefined || endsRun(error);
     if (error !== undefined && isStopped) return error;

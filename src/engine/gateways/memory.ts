@@ -32,7 +32,7 @@ export async function writeMemory(
   const call = { run: run.info, taskId, attempt, scope, entry: withOrigin(frame, entry) };
   const step = new MemoryStep(frame, call, { ...target, store });
   await takeStep(step);
-  if (step.broken !== undefined) throw step.broken;
+  if (step.afterHookError !== undefined) throw step.afterHookError;
   if (step.outcome === "rejected") return;
   if (step.result === undefined) throw toError(step.error);
   if (run.events.listens("memory_written"))
@@ -90,7 +90,7 @@ class MemoryStep extends FrameStep<MemoryWrite, MemoryEntry> {
     });
   }
 
-  settled(): AfterPayload {
+  afterPayload(): AfterPayload {
     const { outcome, error, result, call } = this;
     return result !== undefined
       ? { outcome, ...call, entry: result }

@@ -3,13 +3,11 @@ import type { ToolCall } from "../../contracts/chat-model.js";
 import type { ReviewDecision } from "../../contracts/review.js";
 import type { TaskScope } from "../../contracts/run.js";
 import type { RunInfo } from "../../contracts/run-info.js";
-import type { AnyTool, ToolContext } from "../../contracts/tool.js";
-import type { ToolResult } from "../../contracts/tool-result.js";
 import type { TaskFrame } from "../tasks/task-frame.js";
 import { TaskTimeoutError } from "../../contracts/errors.js";
 import { Tokens } from "../../contracts/tokens.js";
-import { noReviewer } from "../../contracts/tool.js";
-import { toToolResult } from "../../contracts/tool-result.js";
+import { type AnyTool, type ToolContext, noReviewer } from "../../contracts/tool.js";
+import { type ToolResult, toToolResult } from "../../contracts/tool-result.js";
 import { Cancellation } from "../../util/abort/cancellation.js";
 import { settleWithin } from "../../util/abort/timeouts.js";
 import { isThenable } from "../../util/objects.js";
@@ -18,19 +16,22 @@ import { isThenable } from "../../util/objects.js";
 export interface ToolCallProgress {
   readonly frame: TaskFrame;
   readonly scope: TaskScope;
-  readonly call: ToolCall;
+  readonly toolCall: ToolCall;
   readonly startedMs: number;
   readonly idempotencyKey: string;
 }
 
-/** Runs a tool within its limit. Delegated work has other limits. Async only for async tools. */
+/**
+ * Runs a tool within its limit. Delegated work has other limits. Async only for async tools.
+ * A tool with a limit has no grace period: the model receives the error at the limit.
+ */
 export function executeTool(
   progress: ToolCallProgress,
   tool: AnyTool,
   input: unknown,
 ): ToolResult | Promise<ToolResult> {
   const { run, cancellation: ofTask } = progress.frame;
-  const { graceMs, toolTimeoutMs } = run.limits;
+  const { callGraceMs, toolTimeoutMs } = run.limits;
   const timeoutMs = tool.timeoutMs ?? (tool.delegates === true ? undefined : toolTimeoutMs);
   const limit =
     timeoutMs === undefined
@@ -44,7 +45,7 @@ export function executeTool(
   try {
     const returned = tool.execute(input, new CallContext(progress, tool, cancellation.signal));
     if (isThenable(returned))
-      return settled(returned, cancellation, limit === undefined ? graceMs * 0.8 : 0, end);
+      return awaitTool(returned, cancellation, limit === undefined ? callGraceMs : 0, end);
     const result = toToolResult(returned);
     end();
     return result;
@@ -54,7 +55,7 @@ export function executeTool(
   }
 }
 
-async function settled(
+async function awaitTool(
   returned: PromiseLike<unknown>,
   cancellation: Cancellation<AgentEnsembleError>,
   graceMs: number,
@@ -92,7 +93,7 @@ class CallContext implements ToolContext {
     this.runId = run.info.id;
     this.taskId = record.taskId;
     this.agentRole = record.agentRole;
-    this.toolCallId = progress.call.id;
+    this.toolCallId = progress.toolCall.id;
     this.idempotencyKey = progress.idempotencyKey;
     this.scope = progress.scope;
     this.run = run.info;

@@ -4,8 +4,6 @@ import type { TaskScope } from "../../contracts/run.js";
 import type { AnyTool } from "../../contracts/tool.js";
 import type { CalledToolOutcome } from "../../contracts/trace.js";
 import type { HookPair } from "../../kernel/hooks/points.js";
-import type { AfterPayload } from "../../kernel/hooks/step.js";
-import type { TaskFrame } from "../tasks/task-frame.js";
 import { partsField } from "../../contracts/part-summary.js";
 import {
   TaskTimeoutError,
@@ -18,22 +16,21 @@ import { ReviewTimeoutError, ReviewUnavailableError } from "../../contracts/stat
 import { ToolResult, toToolResult } from "../../contracts/tool-result.js";
 import { knownNames } from "../../contracts/validation.js";
 import { messageOf, toError } from "../../util/errors.js";
-import { takeStep } from "../../kernel/hooks/step.js";
+import { type AfterPayload, takeStep } from "../../kernel/hooks/step.js";
 import type { Checked } from "../../util/schema/standard-schema.js";
-import { FrameStep } from "../tasks/task-frame.js";
-import type { ToolCallProgress } from "./tool-execution.js";
+import { FrameStep, type TaskFrame } from "../tasks/task-frame.js";
 import { checkInput, readInput } from "../../contracts/tool-input.js";
-import { executeTool } from "./tool-execution.js";
+import { type ToolCallProgress, executeTool } from "./tool-execution.js";
 
 /**
- * Gateway of all tool calls: checks, takes and records the step. A refusal is a failed result.
- * @throws ToolExecutionError if the tool threw or timed out.
- * ToolConfigurationError, ReviewUnavailableError, ExitEarlySignal and stop reasons pass unchanged.
+ * Gateway of all tool calls. A refusal is a failed result.
+ * @throws ToolExecutionError if the tool threw or timed out. Unchanged: tap failures, stop reasons,
+ * early exits, suspensions, ToolConfigurationError, ReviewTimeoutError, ReviewUnavailableError.
  */
 export async function callTool(
   frame: TaskFrame,
   scope: TaskScope,
-  call: ToolCall,
+  toolCall: ToolCall,
   tools: readonly AnyTool[],
 ): Promise<ToolResult> {
   if (frame.cancellation.reason !== undefined) throw frame.cancellation.reason;
@@ -41,20 +38,20 @@ export async function callTool(
   const progress: ToolCallProgress = {
     frame,
     scope,
-    call,
+    toolCall,
     startedMs: clock.monotonicMs(),
-    idempotencyKey: `${frame.run.info.id}/${frame.origin}/${frame.nameOf(call.id)}`,
+    idempotencyKey: `${frame.run.info.id}/${frame.origin}/${frame.keyPartFor(toolCall.id)}`,
   };
-  const tool = tools.find((t) => t.name === call.name);
+  const tool = tools.find((t) => t.name === toolCall.name);
   emitToolStarted(progress, tool);
   if (tool === undefined) {
     const names = tools.map((t) => t.name);
-    const problem = `Unknown tool '${call.name}'. ${knownNames(call.name, names)}`;
+    const problem = `Unknown tool '${toolCall.name}'. ${knownNames(toolCall.name, names)}`;
     return finish(progress, "FAILURE", ToolResult.failure(problem));
   }
   let input: Checked;
   try {
-    const read = readInput(tool, call.arguments, settings.schemaValidators);
+    const read = readInput(tool, toolCall.arguments, settings.schemaValidators);
     input = read instanceof Promise ? await read : read;
   } catch (error) {
     throw failed(progress, error, false);
@@ -63,27 +60,30 @@ export async function callTool(
     return finish(progress, "FAILURE", ToolResult.failure(invalidInput(tool, input.problem)));
   const step = new ToolStep(progress, tool, input.value);
   await takeStep(step);
-  return conclude(step);
+  const result = conclude(step);
+  if (step.earlyExit !== undefined) throw step.earlyExit; // of a review of the recorded result
+  return result;
 }
 
 /** Records the call of a step. Returns its result for the model, or throws. */
 function conclude(step: ToolStep): ToolResult {
-  const { progress, outcome, result, error, refused } = step;
-  const thrown = step.broken ?? step.exit;
-  if (thrown !== undefined) {
-    keep(progress, "ERROR", `Tool error: ${messageOf(thrown)}`); // the tool may have run
-    throw thrown;
+  const { progress, outcome, result, error, afterHookError } = step;
+  if (afterHookError !== undefined) {
+    // The tool may have run.
+    recordCall(progress, "ERROR", `Tool error: ${messageOf(afterHookError)}`);
+    throw afterHookError;
   }
-  const no = refused ?? (outcome === "rejected" ? toError(error) : undefined);
-  if (no !== undefined) return finish(progress, "REJECTED", ToolResult.failure(reasonOf(no)));
-  if (result === undefined) throw failed(progress, error, step.isBrokenGuard);
+  const rejection = step.rejection ?? (outcome === "rejected" ? toError(error) : undefined);
+  if (rejection !== undefined)
+    return finish(progress, "REJECTED", ToolResult.failure(reasonOf(rejection)));
+  if (result === undefined) throw failed(progress, error, step.failedBeforeWork);
   return finish(progress, result.ok ? "SUCCESS" : "FAILURE", result);
 }
 
 class ToolStep extends FrameStep<ToolCallContext, ToolResult> {
-  /** Whether a before tap failed, not the tool. A model can't correct that. */
-  isBrokenGuard = false;
-  #refusal: string | undefined;
+  /** Whether a tap or check failed before the work or an answer. A model can't correct that. */
+  failedBeforeWork = false;
+  #problem: string | undefined;
 
   constructor(
     readonly progress: ToolCallProgress,
@@ -96,7 +96,7 @@ class ToolStep extends FrameStep<ToolCallContext, ToolResult> {
       taskId: record.taskId,
       agentRole: record.agentRole,
       tool,
-      call: progress.call,
+      call: progress.toolCall,
       input,
       parentTaskId: record.parentTaskId,
       attempt: record.attempt,
@@ -114,7 +114,7 @@ class ToolStep extends FrameStep<ToolCallContext, ToolResult> {
     const { schemaValidators } = this.frame.run.settings;
     const checked = await checkInput(this.tool, changed.input, schemaValidators);
     if (checked.ok) return { ...changed, input: checked.value };
-    this.#refusal = invalidInput(this.tool, checked.problem);
+    this.#problem = invalidInput(this.tool, checked.problem);
     return undefined;
   }
 
@@ -130,13 +130,13 @@ class ToolStep extends FrameStep<ToolCallContext, ToolResult> {
     const { error, reached, outcome, tool } = this;
     if (tool.untrusted === true && outcome !== "rejected")
       this.call.run.noteUntrusted(`tool '${tool.name}'`);
-    if (outcome === "rejected") this.error = new Error(this.#refusal ?? reasonOf(toError(error)));
+    if (outcome === "rejected") this.error = new Error(this.#problem ?? reasonOf(toError(error)));
     else if (ToolExecutionError.isInstance(error))
       this.error = error.cause ?? error; // from a tap that answers for the tool
-    else this.isBrokenGuard = reached === "hooks";
+    else this.failedBeforeWork = reached === "hooks";
   }
 
-  settled(): AfterPayload {
+  afterPayload(): AfterPayload {
     const { outcome, result, error, call } = this;
     return result === undefined
       ? { outcome, error: toError(error), ...call }
@@ -158,46 +158,47 @@ function finish(
   result: ToolResult,
 ): ToolResult {
   const text = result.ok ? result.output : `Error: ${result.errorMessage ?? ""}`;
-  keep(progress, outcome, text, result);
+  recordCall(progress, outcome, text, result);
   return result;
 }
 
 /** Records a failure. Returns the error for the caller. */
-function failed(progress: ToolCallProgress, failure: unknown, isBrokenGuard: boolean): Error {
-  const { frame, call } = progress;
+function failed(progress: ToolCallProgress, failure: unknown, failedBeforeWork: boolean): Error {
+  const { frame, toolCall } = progress;
   const { reason } = frame.cancellation;
   const isStopped = reason !== undefined || endsRun(failure);
-  const isTimedOut = TaskTimeoutError.isInstance(failure);
+  const isTimedOut = TaskTimeoutError.isInstance(failure); // also if an inner call timed out
   const outcome = isStopped ? "CANCELLED" : isTimedOut ? "TIMED_OUT" : "ERROR";
   const problem = messageOf(failure);
-  keep(progress, outcome, `Tool error: ${problem}`);
+  recordCall(progress, outcome, `Tool error: ${problem}`);
   // A model can't correct a configuration, and must not continue without the required review.
   if (
     isStopped ||
-    isBrokenGuard ||
+    failedBeforeWork ||
     ToolConfigurationError.isInstance(failure) ||
     ReviewTimeoutError.isInstance(failure) ||
     ReviewUnavailableError.isInstance(failure)
   )
     return reason ?? toError(failure);
   return new ToolExecutionError(
-    `Tool '${call.name}' failed: ${problem}`,
-    { toolName: call.name, toolInput: call.arguments },
+    `Tool '${toolCall.name}' failed: ${problem}`,
+    { toolName: toolCall.name, toolInput: toolCall.arguments },
     { cause: failure },
   );
 }
 
-function emitToolStarted({ frame, call }: ToolCallProgress, tool: AnyTool | undefined): void {
+function emitToolStarted({ frame, toolCall }: ToolCallProgress, tool: AnyTool | undefined): void {
   const { run } = frame;
   if (!run.events.listens("tool_started")) return;
+  // A tool that delegates is private by default.
   const { title, client, untrusted, delegates, private: isPrivate = delegates } = tool ?? {};
   run.emit({
     type: "tool_started",
     ...frame.identity,
-    callId: call.id,
-    iteration: frame.iterations - 1,
-    toolName: call.name,
-    toolArguments: call.arguments,
+    callId: toolCall.id,
+    iteration: frame.modelCalls - 1,
+    toolName: toolCall.name,
+    toolArguments: toolCall.arguments,
     ...(title !== undefined && { title }),
     ...(isPrivate === true && { private: true }),
     ...(client === true && { client }),
@@ -205,8 +206,8 @@ function emitToolStarted({ frame, call }: ToolCallProgress, tool: AnyTool | unde
   });
 }
 
-function keep(
-  { frame, call, startedMs }: ToolCallProgress,
+function recordCall(
+  { frame, toolCall, startedMs }: ToolCallProgress,
   outcome: CalledToolOutcome,
   text: string,
   result?: ToolResult,
@@ -214,7 +215,7 @@ function keep(
   const { run, record } = frame;
   const structured = result?.structured;
   const parts = result?.parts ?? []; // results of another copy of the package may have none
-  const { id: callId, name: toolName, arguments: toolArguments } = call;
+  const { id: callId, name: toolName, arguments: toolArguments } = toolCall;
   const endedMs = run.clock.monotonicMs();
   record.addTool({
     toolName,
@@ -232,7 +233,7 @@ function keep(
     ...frame.identity,
     taskIndex: run.indexOf(record.taskId),
     callId,
-    iteration: frame.iterations - 1,
+    iteration: frame.modelCalls - 1,
     toolName,
     toolArguments,
     toolResult: text,

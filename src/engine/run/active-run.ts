@@ -40,6 +40,8 @@ type Priority = DelegationRequest["priority"];
 /** The limits of a run. */
 export interface RunLimits {
   readonly graceMs: number;
+  /** For calls in a task. Shorter than `graceMs`, so that calls end, and are recorded, first. */
+  readonly callGraceMs: number;
   readonly maxToolOutputLength: number;
   readonly maxDelegationDepth: number;
   readonly toolTimeoutMs: number | undefined;

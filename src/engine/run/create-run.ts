@@ -91,8 +91,10 @@ export function follow(
 }
 
 function limitsOf({ options, runOptions }: RunRequest): RunLimits {
+  const graceMs = runOptions.cancelGraceMs ?? GRACE_MS;
   return {
-    graceMs: runOptions.cancelGraceMs ?? GRACE_MS,
+    graceMs,
+    callGraceMs: graceMs * 0.8,
     maxToolOutputLength: runOptions.maxToolOutputLength ?? options.maxToolOutputLength ?? NO_LIMIT,
     maxDelegationDepth: options.maxDelegationDepth ?? DELEGATION_DEPTH,
     toolTimeoutMs: options.toolTimeoutMs,

@@ -211,7 +211,7 @@ export class ActiveHookRun implements HookRun {
     const record = run.records.findLast((r) => r.taskId === taskId);
     if (record === undefined) throw new ValidationError(`Task '${taskId}' has not begun`);
     const frame = new TaskFrame(run, record, run.cancellationFor(signal), { identity });
-    frame.iterations = (record.lastCall?.iteration ?? -1) + 1;
+    frame.modelCalls = (record.lastCall?.iteration ?? -1) + 1;
     return new ActiveTaskScope(frame);
   }
 }

@@ -52,11 +52,11 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
   /** Runs the workflow between its hooks. Never rejects. */
   async take(): Promise<StepEnd> {
     await takeStep(this);
-    const { broken } = this;
+    const { afterHookError: error } = this;
     const { end, output } = this.#done();
-    if (broken === undefined) return { end, output };
-    if (end.error === undefined) return this.#assembled({ ...end, ...this.#brokenEnd(broken) });
-    this.warn(`afterRun: ${messageOf(broken)}`); // the first reason is kept
+    if (error === undefined) return { end, output };
+    if (end.error === undefined) return this.#assembled({ ...end, ...this.#failedEnd(error) });
+    this.warn(`afterRun: ${messageOf(error)}`); // the first reason is kept
     return this.#assembled(end);
   }
 
@@ -68,7 +68,7 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
     return this.#run.warn;
   }
 
-  stopped(): AgentEnsembleError | undefined {
+  stopReason(): AgentEnsembleError | undefined {
     return this.#run.cancellation.reason;
   }
 
@@ -90,7 +90,7 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
     this.#ended = this.#assembled(runEndOf(this.#run, this));
   }
 
-  settled(): AfterPayload {
+  afterPayload(): AfterPayload {
     const { outcome, call } = this;
     const { end, output } = this.#done();
     if (end.error === undefined) return { outcome: "ok", output, ...call };
@@ -111,7 +111,7 @@ export class RunStep extends Step<RunCall, WorkflowResult> {
   }
 
   /** Returns the end of a completed run whose after hook failed. */
-  #brokenEnd(error: Error): Pick<RunEnd, "exitReason" | "error"> {
+  #failedEnd(error: Error): Pick<RunEnd, "exitReason" | "error"> {
     return AgentEnsembleError.isInstance(error) && error === this.#run.cancellation.reason
       ? endOf(error)
       : { exitReason: "ERROR", error: asOurs(error) };
@@ -183,10 +183,7 @@ function checkResult(workflow: WorkflowExecutor, result: unknown): void {
     return;
   throw new PluginError(
     `Workflow '${workflow.name}' must return { raw, taskOutputs } with outputs of runTask(), got: ${preview(result)}`,
-    {
-      plugin: workflow.name,
-      hook: "execute",
-    },
+    { plugin: workflow.name, hook: "execute" },
   );
 }
 

@@ -2,19 +2,16 @@ import type { TaskExecutor } from "../../contracts/executors.js";
 import type { TaskAnswer, TaskCall } from "../../contracts/hooks.js";
 import type { TaskOutput } from "../../contracts/output.js";
 import type { PlannedTask } from "../../contracts/plan.js";
-import type { AgentEnsembleError } from "../../contracts/errors.js";
 import type { HookPair } from "../../kernel/hooks/points.js";
 import type { AfterPayload } from "../../kernel/hooks/step.js";
-import type { TaskFrame } from "./task-frame.js";
-import type { TaskValue } from "../../contracts/task-value.js";
-import { ValidationError, endsRun } from "../../contracts/errors.js";
+import { type AgentEnsembleError, ValidationError, endsRun } from "../../contracts/errors.js";
 import { preview, requireInteger, requireText } from "../../contracts/validation.js";
 import { settleWithin } from "../../util/abort/timeouts.js";
 import { addRestored } from "../usage/elsewhere.js";
-import { FrameStep } from "./task-frame.js";
+import { FrameStep, type TaskFrame } from "./task-frame.js";
 import { FinishedTask } from "./task-output.js";
 import { ActiveTaskScope } from "./task-scope.js";
-import { checkResult, valueOf } from "../../contracts/task-value.js";
+import { type TaskValue, checkResult, valueOf } from "../../contracts/task-value.js";
 import { toError } from "../../util/errors.js";
 
 /** An output that a policy refused. Another attempt may follow. */
@@ -37,12 +34,12 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
 
   /** Returns the output or a refusal. @throws the error of a tap or executor; the run's reason. */
   conclude(): TaskOutput | Refused {
-    const { result, refused, broken, exit } = this;
+    const { result, rejection, afterHookError, earlyExit } = this;
     const { run, record, cancellation } = this.frame;
     const now = run.clock.monotonicMs();
-    if (broken !== undefined) {
-      const isAborted = cancellation.reason !== undefined || endsRun(broken);
-      const thrown: unknown = this.error ?? broken;
+    if (afterHookError !== undefined) {
+      const isAborted = cancellation.reason !== undefined || endsRun(afterHookError);
+      const thrown: unknown = this.error ?? afterHookError;
       record.end(now, isAborted ? "aborted" : "failed", thrown);
       // The run keeps accepted work that could not be stored or reported, because it caused cost.
       if (this.accepted && result !== undefined) {
@@ -51,10 +48,10 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
       }
       throw thrown;
     }
-    if (exit !== undefined) run.stop(exit);
-    if (refused !== undefined) {
-      record.end(now, "rejected", refused);
-      return new Refused(refused, result?.raw ?? "");
+    if (earlyExit !== undefined) run.stop(earlyExit);
+    if (rejection !== undefined) {
+      record.end(now, "rejected", rejection);
+      return new Refused(rejection, result?.raw ?? "");
     }
     record.end(now, this.outcome, this.error);
     record.output = result;
@@ -95,7 +92,7 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
     return this.#finished(await valueOf(this.planned, answer));
   }
 
-  settled(): AfterPayload {
+  afterPayload(): AfterPayload {
     const { outcome, result, error, call } = this;
     return result === undefined
       ? { outcome, error: toError(error), ...call }

@@ -1,12 +1,11 @@
 import type { ChatModel } from "../../contracts/chat-model.js";
-import type { AgentEnsembleError } from "../../contracts/errors.js";
 import type { DelegationRequest } from "../../contracts/delegation.js";
 import type { RunTaskOptions } from "../../contracts/run.js";
 import type { Cancellation } from "../../util/abort/cancellation.js";
 import type { ActiveRun } from "../run/active-run.js";
 import type { TaskAttempt } from "./task-attempt.js";
 import { Step } from "../../kernel/hooks/step.js";
-import { ValidationError } from "../../contracts/errors.js";
+import { type AgentEnsembleError, ValidationError } from "../../contracts/errors.js";
 import { keyPart } from "../../util/text.js";
 
 /** Fields of every event of a task. */
@@ -20,8 +19,8 @@ export interface TaskIdentity {
 export class TaskFrame {
   /** Number of uses of each tool call id in this attempt. */
   #uses: Map<string, number> | undefined;
-  /** Model calls of this attempt so far. */
-  iterations = 0;
+  /** Model calls of this attempt so far. Events number them as `iteration`, from 0. */
+  modelCalls = 0;
   readonly depth: number;
   readonly priority: DelegationRequest["priority"];
   /** `TaskCall.identity`. */
@@ -38,12 +37,12 @@ export class TaskFrame {
     this.key = o.identity ?? keyPart(record.taskId);
   }
 
-  /** Returns a key part. A second use of a name adds `~2`. Equal in each execution of the run. */
-  nameOf(use: string): string {
+  /** Returns a key part, equal in each execution of the run. `a, a, a~2` give `a, a~2, a~2~2`. */
+  keyPartFor(use: string): string {
     const uses = (this.#uses ??= new Map<string, number>());
     const n = (uses.get(use) ?? 0) + 1;
     uses.set(use, n);
-    return n === 1 ? keyPart(use) : this.nameOf(`${use}~${n}`); // may be the id of another call
+    return n === 1 ? keyPart(use) : this.keyPartFor(`${use}~${n}`); // may be the id of another call
   }
 
   /** The name of the attempt, equal in each execution of the run. */
@@ -85,7 +84,7 @@ export abstract class FrameStep<P extends object, R> extends Step<P, R> {
     return this.frame.run.warn;
   }
 
-  stopped(): AgentEnsembleError | undefined {
+  stopReason(): AgentEnsembleError | undefined {
     return this.frame.cancellation.reason;
   }
 }

@@ -44,10 +44,10 @@ export class Firing<P> {
   /** The error of a rejection. Created by the hook point, with the name of the tap. */
   rejection: AgentEnsembleError | undefined;
   replaced = false;
-  /** Whether the check of a changed call refused the call. */
-  dismissed = false;
+  /** Whether the check found the changed call invalid. */
+  isInvalid = false;
   /** Set when a review ends the run. The reviewed result is kept. */
-  exit: ExitEarlySignal | undefined;
+  earlyExit: ExitEarlySignal | undefined;
   /** Whether policies and reviews accepted the result. */
   accepted = false;
   constructor(
@@ -168,19 +168,19 @@ export class HookPoint {
   fire(lane: LaneName, firing: Firing<unknown>): boolean | Promise<boolean> {
     const target = this.#used.get(lane);
     if (target === undefined) return false;
-    let settled = false;
+    let isDone = false;
     let ended = false;
     let failure: Error | null | undefined;
-    let settleLater: (() => void) | undefined;
+    let settle: (() => void) | undefined;
     target.callAsync(firing, (error, verdict) => {
-      settled = true;
+      isDone = true;
       ended = verdict === true;
       failure = error;
-      settleLater?.();
+      settle?.();
     });
-    if (!settled)
+    if (!isDone)
       return new Promise(
-        (resolve, fail) => (settleLater = () => (failure ? fail(failure) : resolve(ended))),
+        (resolve, fail) => (settle = () => (failure ? fail(failure) : resolve(ended))),
       );
     if (failure) throw failure;
     return ended;
@@ -193,7 +193,7 @@ export class HookPoint {
     fn: Tap,
   ): (firing: Firing<unknown>, done: (error: Error | null, ended?: true) => void) => void {
     const { timeoutMs, onError } = options;
-    const settled = (firing: Firing<unknown>, verdict: unknown): true | undefined => {
+    const endsLane = (firing: Firing<unknown>, verdict: unknown): true | undefined => {
       if (verdict === undefined || verdict === null) return undefined;
       if (firing.readOnly)
         throw new ValidationError(
@@ -216,14 +216,14 @@ export class HookPoint {
             timeoutMs === undefined
               ? result
               : withinLimit(result, timeoutMs, signalOf(firing.call)),
-          ).then((value) => settled(firing, value));
+          ).then((value) => endsLane(firing, value));
           verdict.then(
             (value) => done(null, value),
             (error: unknown) => done(failed(firing, error)),
           );
           return;
         }
-        ended = settled(firing, result);
+        ended = endsLane(firing, result);
       } catch (error) {
         done(failed(firing, error));
         return;

@@ -1,8 +1,7 @@
-import type { AgentEnsembleError, ExitEarlySignal } from "../../contracts/errors.js";
 import type { Awaitable, Outcome } from "../../contracts/types.js";
 import type { Checker } from "./lanes.js";
 import type { HookPair } from "./points.js";
-import { endsRun } from "../../contracts/errors.js";
+import { type AgentEnsembleError, type ExitEarlySignal, endsRun } from "../../contracts/errors.js";
 import { toError } from "../../util/errors.js";
 import { isThenable } from "../../util/objects.js";
 import { Firing } from "./hook-point.js";
@@ -23,14 +22,14 @@ export abstract class Step<P extends object, R> implements Checker<P> {
   error: unknown;
   /** The last stage the step reached: its before taps, an answer, or the work. */
   reached: "hooks" | "answer" | "work" = "hooks";
-  /** Set when an after policy refuses the result. */
-  refused: AgentEnsembleError | undefined;
-  /** Set when a review ends the run. The reviewed result is kept. */
-  exit: ExitEarlySignal | undefined;
+  /** The error of an after policy that rejected the result. A before policy sets `error`. */
+  rejection: AgentEnsembleError | undefined;
+  /** The signal of a review that ends the run. The reviewed result is kept. */
+  earlyExit: ExitEarlySignal | undefined;
   /** Whether policies and reviews accepted the result. Commit taps then ran. */
   accepted = false;
-  /** The error of the after hook. */
-  broken: Error | undefined;
+  /** The error of a tap of the after hook, or of `resultIn`. */
+  afterHookError: Error | undefined;
 
   /** `call` includes the changes of the before taps after they have run. */
   constructor(public call: P) {}
@@ -38,17 +37,17 @@ export abstract class Step<P extends object, R> implements Checker<P> {
   abstract get hooks(): HookPair;
   abstract get warn(): (message: string) => void;
   /** Returns the reason why work may no longer begin. */
-  abstract stopped(): AgentEnsembleError | undefined;
+  abstract stopReason(): AgentEnsembleError | undefined;
   check?(changed: P): Awaitable<P | undefined>;
   /** Returns whether the work is possible after changes of the before taps. Default: true. */
   admits?(): boolean;
   abstract work(): Awaitable<R>;
   /** Converts an answer to a result. Only for hooks with an answer lane. */
   fromAnswer?(value: unknown): Awaitable<R>;
-  /** Runs once, between the work and the after hook, even without taps. */
+  /** Runs once, between the work and the after hook, even without taps. Must not throw. */
   done?(): void;
-  /** Builds the after payload as one literal, new fields first: V8 extends a copy slowly. */
-  abstract settled(): AfterPayload;
+  /** Must not throw. Returns one literal, new fields first, because V8 extends a copy slowly. */
+  abstract afterPayload(): AfterPayload;
   /** Reads the result from the changed payload. Only for hooks with changeable fields. */
   resultIn?(payload: AfterPayload): R;
   /** Limits the time to wait for a hook. */
@@ -58,7 +57,7 @@ export abstract class Step<P extends object, R> implements Checker<P> {
 /**
  * Takes one step: before hook, work or answer, after hook. The only place that fires hooks.
  * The after hook fires exactly once for each before hook. Never rejects: stores a failure in
- * `error`, and a failure of the after hook in `broken`.
+ * `error`, and a failure of the after hook in `afterHookError`.
  */
 export async function takeStep<P extends object, R>(step: Step<P, R>): Promise<void> {
   const { before, after } = step.hooks;
@@ -76,16 +75,16 @@ export async function takeStep<P extends object, R>(step: Step<P, R>): Promise<v
   }
   step.done?.();
   if (!after.used) return;
-  const payload = step.settled();
+  const payload = step.afterPayload();
   const { outcome } = payload;
-  const left = new Firing(payload, step.warn, outcome !== "ok" && outcome !== "answered");
+  const afterFiring = new Firing(payload, step.warn, outcome !== "ok" && outcome !== "answered");
   try {
-    const fired = fireAfter(after, left, outcome);
+    const fired = fireAfter(after, afterFiring, outcome);
     if (fired !== undefined) await (step.settle?.(fired) ?? fired);
   } catch (error) {
-    step.broken = toError(error);
+    step.afterHookError = toError(error);
   }
-  keep(step, left, payload);
+  storeVerdicts(step, afterFiring, payload);
 }
 
 /** Begins the work or the answer. @throws the stop reason, because a tap may have waited long. */
@@ -94,12 +93,12 @@ function begin<P extends object, R>(
   firing: Firing<P> | undefined,
 ): Awaitable<R> | undefined {
   const rejection = firing?.rejection;
-  if (firing?.dismissed === true || rejection !== undefined || step.admits?.() === false) {
+  if (firing?.isInvalid === true || rejection !== undefined || step.admits?.() === false) {
     step.outcome = "rejected";
     step.error = rejection;
     return undefined;
   }
-  const reason = step.stopped();
+  const reason = step.stopReason();
   if (reason !== undefined) throw reason;
   const verdict = firing?.verdict;
   if (verdict?.verb === "answer" && step.fromAnswer !== undefined) {
@@ -118,24 +117,24 @@ function fail<P extends object, R>(
   error: unknown,
 ): void {
   if (firing !== undefined) step.call = firing.call; // with the changes made before the failure
-  const isAborted = step.stopped() !== undefined || endsRun(error);
+  const isAborted = step.stopReason() !== undefined || endsRun(error);
   step.outcome = isAborted ? "aborted" : "failed";
   step.error = error;
 }
 
 /** Stores the verdicts of the after taps. */
-function keep<P extends object, R>(
+function storeVerdicts<P extends object, R>(
   step: Step<P, R>,
-  left: Firing<AfterPayload>,
+  afterFiring: Firing<AfterPayload>,
   payload: AfterPayload,
 ): void {
-  step.refused = left.rejection;
-  step.exit = left.exit;
-  step.accepted = left.accepted;
-  if (left.call === payload || step.resultIn === undefined) return;
+  step.rejection = afterFiring.rejection;
+  step.earlyExit = afterFiring.earlyExit;
+  step.accepted = afterFiring.accepted;
+  if (afterFiring.call === payload || step.resultIn === undefined) return;
   try {
-    step.result = step.resultIn(left.call);
+    step.result = step.resultIn(afterFiring.call);
   } catch (error) {
-    step.broken ??= toError(error);
+    step.afterHookError ??= toError(error);
   }
 }

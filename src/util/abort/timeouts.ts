@@ -28,7 +28,7 @@ function onEnd(ender: Ender | undefined, fn: () => void): () => void {
 }
 
 /** Returns the reason unchanged. The reason may be any value. */
-function reasonOf(ender: Ender | undefined): Error {
+function abortReason(ender: Ender | undefined): Error {
   return ender?.reason as Error;
 }
 
@@ -44,24 +44,25 @@ export function settleWithin<T>(
 ): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     let stopGrace: (() => void) | undefined;
-    // Called at the abort and at the end of the grace period. One closure, because every task and
-    // model call waits here.
-    const abandon = (): void => {
-      if (graceMs === undefined || stopGrace !== undefined) reject(reasonOf(ender));
-      else stopGrace = startTimer(graceMs, abandon);
+    // The first call, at the abort, starts the grace period. The second call, at its end, rejects.
+    // One closure for both, because every task and model call waits here.
+    const onAbortOrGraceEnd = (): void => {
+      const isGraceOver = graceMs === undefined || stopGrace !== undefined;
+      if (isGraceOver) reject(abortReason(ender));
+      else stopGrace = startTimer(graceMs, onAbortOrGraceEnd);
     };
-    const release = onEnd(ender, abandon);
-    const settled = (): void => {
+    const release = onEnd(ender, onAbortOrGraceEnd);
+    const stopWaiting = (): void => {
       release();
       stopGrace?.();
     };
     Promise.resolve(work).then(
       (value) => {
-        settled();
+        stopWaiting();
         resolve(value);
       },
       (error: unknown) => {
-        settled();
+        stopWaiting();
         reject(error);
       },
     );
@@ -77,7 +78,7 @@ export function sleep(ms: number, ender?: Ender): Promise<void> {
     });
     const release = onEnd(ender, () => {
       stop();
-      reject(reasonOf(ender));
+      reject(abortReason(ender));
     });
   });
 }

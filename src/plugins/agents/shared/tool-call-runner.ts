@@ -4,8 +4,11 @@ import type { ToolLoopParts } from "./tool-loop-parts.js";
 import { callForText } from "./tool-text.js";
 import { toError } from "../../../util/errors.js";
 
-/** The number of equal calls with equal results from which the result has a notice. */
-const REPEATED = 3;
+/**
+ * The number of turns with an equal call and an equal result from which the result has a notice.
+ * Several equal calls in one turn count once.
+ */
+const REPEATED_TURNS = 3;
 
 /**
  * Executes the tool calls of a task. The calls of one turn run in parallel, at most
@@ -31,7 +34,7 @@ export class ToolCallRunner {
   /** Executes the only call of a turn. */
   async callOne(call: ToolCall): Promise<ChatMessage> {
     this.#turn++;
-    return this.#noticed(call, await this.#call(call));
+    return this.#withNotice(call, await this.#call(call));
   }
 
   /**
@@ -43,10 +46,8 @@ export class ToolCallRunner {
     const results = await (this.#sequential.size === 0
       ? this.#callTogether(calls)
       : this.#callInTurn(calls));
-    return calls.flatMap((call, i) => {
-      const message = results[i];
-      return message === undefined ? [] : [this.#noticed(call, message)];
-    });
+    // Each call has one result.
+    return results.map((message, i) => this.#withNotice(calls[i] as ToolCall, message));
   }
 
   async #callInTurn(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
@@ -71,12 +72,12 @@ export class ToolCallRunner {
 
   /**
    * Executes the calls in parallel. After a failure, no further call starts, and the started calls
-   * are awaited. No call outlives the task.
+   * are awaited. Only a tool that ignores its signal may continue after the end of its call.
    */
   async #callTogether(calls: readonly ToolCall[]): Promise<ChatMessage[]> {
     const { maxParallelToolCalls } = this.#parts.agent;
     if (calls.length <= maxParallelToolCalls)
-      return settle(await Promise.allSettled(calls.map((call) => this.#call(call))));
+      return valuesOf(await Promise.allSettled(calls.map((call) => this.#call(call))));
     const results: PromiseSettledResult<ChatMessage>[] = [];
     const waiting = calls.entries();
     let failed = false;
@@ -89,11 +90,12 @@ export class ToolCallRunner {
       }
     };
     await Promise.all(Array.from({ length: maxParallelToolCalls }, worker));
-    return settle(results.filter(() => true)); // a failure leaves gaps, and is thrown
+    // Only a failure leaves gaps. valuesOf skips the gaps, and throws the failure.
+    return valuesOf(results);
   }
 
-  /** Adds a notice to the result of a repeated call with an equal result. */
-  #noticed(call: ToolCall, message: ChatMessage): ChatMessage {
+  /** Adds a notice to the result of a call that was repeated in several turns with equal results. */
+  #withNotice(call: ToolCall, message: ChatMessage): ChatMessage {
     if (message.role !== "tool") return message;
     const answers =
       this.#answers.get(call.name) ??
@@ -105,7 +107,7 @@ export class ToolCallRunner {
       return message;
     }
     if (last.turn < this.#turn) [last.turn, last.count] = [this.#turn, last.count + 1];
-    if (last.count < REPEATED) return message;
+    if (last.count < REPEATED_TURNS) return message;
     return {
       ...message,
       content: message.content + this.#parts.texts.render("tool.repeated", { count: last.count }),
@@ -113,8 +115,8 @@ export class ToolCallRunner {
   }
 }
 
-/** Returns the values. @throws the first failure */
-function settle(results: readonly PromiseSettledResult<ChatMessage>[]): ChatMessage[] {
+/** Returns the values. @throws the first failure, in the order of the calls */
+function valuesOf(results: readonly PromiseSettledResult<ChatMessage>[]): ChatMessage[] {
   return results.map((result) => {
     if (result.status === "rejected") throw toError(result.reason);
     return result.value;

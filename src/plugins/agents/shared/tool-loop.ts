@@ -21,7 +21,10 @@ import { PartialOutputEmitter } from "./partial-output-emitter.js";
 import { ToolCallRunner } from "./tool-call-runner.js";
 import { messageOf } from "../../../util/errors.js";
 
-/** Number of turns over the limit after which requests disable the tools. */
+/**
+ * The number of turns over the limit whose skipped calls receive a stop message. Later requests
+ * disable the tools. A response that still has tool calls is one turn more, and throws.
+ */
 const STOPPED_TURNS = 2;
 
 /**
@@ -37,7 +40,8 @@ function withoutTools(request: ChatRequest): ChatRequest {
  */
 export class ToolLoop {
   #parts: ToolLoopParts;
-  #turns: ToolCallRunner | undefined;
+  /** Executes the calls of the current agent. Created at its first call. */
+  #runner: ToolCallRunner | undefined;
   #toolCallsMade = 0;
   /** The number of tool calls before the current agent took over. */
   #earlierToolCalls = 0;
@@ -56,7 +60,10 @@ export class ToolLoop {
     return this.#parts;
   }
 
-  /** The number of executed tool calls. */
+  /**
+   * The number of tool calls within the limit, of all agents. Includes calls of unknown tools,
+   * refused calls and failed calls.
+   */
   get toolCallsMade(): number {
     return this.#earlierToolCalls + this.#toolCallsMade;
   }
@@ -76,22 +83,23 @@ export class ToolLoop {
    */
   async answer(): Promise<ChatResponse> {
     const purpose: Purpose = this.#parts.scope.depth > 0 ? "worker" : "task";
-    let stopped = 0;
+    let turnsOverLimit = 0;
     for (;;) {
       const { messages, request, transfers } = this.#parts;
       const response = await this.#chat(
-        stopped < STOPPED_TURNS ? request : withoutTools(request),
+        turnsOverLimit < STOPPED_TURNS ? request : withoutTools(request),
         purpose,
       );
       const calls = response.message.toolCalls;
       if (calls === undefined || calls.length === 0) return response;
-      if (stopped === STOPPED_TURNS) throw this.#outOfIterations();
+      if (turnsOverLimit === STOPPED_TURNS) throw this.#outOfIterations();
       messages.push(response.message);
-      if (!(await this.#callTools(transfers?.inOrder(calls) ?? calls, stopped + 1))) stopped++;
+      const ordered = transfers?.inOrder(calls) ?? calls;
+      if (!(await this.#callTools(ordered, turnsOverLimit + 1))) turnsOverLimit++;
       const target = transfers?.take();
       if (target === undefined) continue;
       await this.#handOver(target);
-      stopped = 0;
+      turnsOverLimit = 0;
     }
   }
 
@@ -115,7 +123,7 @@ export class ToolLoop {
     this.#earlier.push(...this.added.slice(this.#earlier.length));
     this.#earlierToolCalls += this.#toolCallsMade;
     this.#toolCallsMade = 0;
-    this.#turns = undefined;
+    this.#runner = undefined;
     scope.handOver(agent);
     const { tools, head, requestFor } = await prepare(agent, history);
     const reader = { agentRole: agent.role, withTools: tools.length > 0 && history === "all" };
@@ -158,6 +166,7 @@ export class ToolLoop {
     const { role, maxIterations: max } = agent;
     if (scope.listens("iteration_limit_reached"))
       scope.emit({ type: "iteration_limit_reached", ...taskFieldsOf(scope), max, stop });
+    // The turn that throws counts as the last one: (1/3), (2/3).
     const message = `Agent '${role}' exceeded max iterations (${max}). Stop message sent (${stop}/${STOPPED_TURNS + 1}).`;
     scope.emit({ type: "run_warning", message });
   }
@@ -183,10 +192,10 @@ export class ToolLoop {
     const allowed = Math.min(calls.length, agent.maxIterations - this.#toolCallsMade);
     this.#toolCallsMade += allowed;
     const [only] = calls;
-    const turns = (this.#turns ??= new ToolCallRunner(this.#parts));
+    const runner = (this.#runner ??= new ToolCallRunner(this.#parts));
     if (calls.length === 1 && allowed === 1 && only !== undefined)
-      messages.push(await turns.callOne(only));
-    else if (allowed > 0) messages.push(...(await turns.callAll(calls.slice(0, allowed))));
+      messages.push(await runner.callOne(only));
+    else if (allowed > 0) messages.push(...(await runner.callAll(calls.slice(0, allowed))));
     if (allowed === calls.length) return true;
     this.#reportLimit(stop);
     const content = texts.render("agent.stop", { maxIterations: agent.maxIterations });
