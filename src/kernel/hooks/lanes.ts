@@ -13,35 +13,33 @@ type LaneEnd = boolean | Promise<boolean>;
 
 /** Runs the lanes of a before hook until a verdict. Returns a promise if a tap or check does. */
 export function fireBefore<P>(
-  point: HookPoint,
+  hook: HookPoint,
   firing: Firing<P>,
-  checker: Checker<P>,
+  step: Checker<P>,
   from = 0,
 ): void | Promise<void> {
-  const lanes = point.usedLanes;
+  const lanes = hook.usedLanes;
   for (let i = from; i < lanes.length; i++) {
     const lane = lanes[i] as LaneName; // the index is in range
-    let end: LaneEnd = point.fire(lane, firing);
-    if (lane === "transform" && checker.check !== undefined)
+    let end: LaneEnd = hook.fire(lane, firing);
+    if (lane === "transform" && step.check !== undefined)
       end =
         end instanceof Promise
-          ? end.then(() => checkChanges(firing, checker))
-          : checkChanges(firing, checker);
+          ? end.then(() => checkChanges(firing, step))
+          : checkChanges(firing, step);
     if (end instanceof Promise)
-      return end.then((isEnded) =>
-        isEnded ? undefined : fireBefore(point, firing, checker, i + 1),
-      );
+      return end.then((isEnded) => (isEnded ? undefined : fireBefore(hook, firing, step, i + 1)));
     if (end) return undefined;
   }
 }
 
 /** Checks a changed call. Returns whether it is invalid. */
-function checkChanges<P>(firing: Firing<P>, checker: Checker<P>): LaneEnd {
-  return firing.replaced && checkCall(firing, checker);
+function checkChanges<P>(firing: Firing<P>, step: Checker<P>): LaneEnd {
+  return firing.replaced && checkCall(firing, step);
 }
 
-async function checkCall<P>(firing: Firing<P>, checker: Checker<P>): Promise<boolean> {
-  const checked = await checker.check?.(firing.call);
+async function checkCall<P>(firing: Firing<P>, step: Checker<P>): Promise<boolean> {
+  const checked = await step.check?.(firing.call);
   if (checked === undefined) firing.isInvalid = true;
   else firing.call = checked;
   return firing.isInvalid;
@@ -49,41 +47,39 @@ async function checkCall<P>(firing: Firing<P>, checker: Checker<P>): Promise<boo
 
 /**
  * Runs the lanes of an after hook. Policies judge only results. Reviews and commits run only for
- * completed work. After an early exit of a review, its result is still judged and committed.
+ * completed work. After an early exit, the reviewed result is still judged and committed.
  */
 export function fireAfter<P>(
-  point: HookPoint,
+  hook: HookPoint,
   firing: Firing<P>,
   outcome: Outcome,
   from = 0,
 ): void | Promise<void> {
-  const lanes = point.usedLanes;
+  const lanes = hook.usedLanes;
   for (let i = from; i < lanes.length; i++) {
     const lane = lanes[i] as LaneName; // the index is in range
     const isDue = lane === "policy" ? !firing.readOnly : lane === "transform" || outcome === "ok";
     if (!isDue) continue;
     if (lane === "commit") firing.accepted = true; // later failures do not undo the work
-    const end = lane === "review" ? review(point, firing) : point.fire(lane, firing);
+    const end = lane === "review" ? review(hook, firing) : hook.fire(lane, firing);
     if (end instanceof Promise)
-      return end.then((isEnded) =>
-        isEnded ? undefined : fireAfter(point, firing, outcome, i + 1),
-      );
+      return end.then((isEnded) => (isEnded ? undefined : fireAfter(hook, firing, outcome, i + 1)));
     if (end) return undefined;
   }
 }
 
 /** Fires the review lane. Policies judge a changed result again. Stores an early exit. */
-function review<P>(point: HookPoint, firing: Firing<P>): LaneEnd {
+function review<P>(hook: HookPoint, firing: Firing<P>): LaneEnd {
   const storeExit = (error: unknown): boolean => {
     if (!ExitEarlySignal.isInstance(error)) throw error;
     firing.earlyExit = error;
     return false;
   };
-  const judge = (): LaneEnd => firing.replaced && point.fire("policy", firing);
+  const judge = (): LaneEnd => firing.replaced && hook.fire("policy", firing);
   firing.replaced = false;
   let reviewed: LaneEnd;
   try {
-    reviewed = point.fire("review", firing);
+    reviewed = hook.fire("review", firing);
   } catch (error) {
     reviewed = storeExit(error);
   }
