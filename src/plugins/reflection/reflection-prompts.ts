@@ -23,7 +23,7 @@ The task itself, below, comes first where they differ.
 
 ### Suggestions
 {items}`,
-  "reflection.prompt": `You help to improve the instructions of a task that is done again and again. Here is the task, and what was produced this time. A name in braces stands for what differs from run to run: keep it.
+  "reflection.prompt": `You improve the instructions of a task that is executed repeatedly. The task and its latest output follow. A name in braces is a placeholder for a value that differs between runs. Keep all placeholders.
 
 ## Task
 {description}
@@ -34,16 +34,16 @@ The task itself, below, comes first where they differ.
 ## Output
 {output}
 {previous}
-Say how the task should be put so that the next result is better. Answer with these four sections and nothing else:
+Improve the instructions so that the next output is better. Answer with these four sections and nothing else:
 
 REFINED_DESCRIPTION:
-the task, put better
+the improved description of the task
 REFINED_EXPECTED_OUTPUT:
-what the result should look like
+the improved description of the expected output
 OBSERVATIONS:
-- what you noticed about this result
+- an observation about this output
 SUGGESTIONS:
-- what to do differently`,
+- a suggestion for the next run`,
   "reflection.previous": `
 ## Notes So Far
 {notes}

@@ -23,10 +23,10 @@ export const MANAGER_TEMPLATES = Object.freeze({
   "manager.agentRole": "The role of the team member",
   "manager.taskDescription": "What the team member is to do, with everything it has to know for it",
   "manager.taskNumber":
-    "The number of the listed task that this assignment carries out: it is done as it is listed, with its own requirements and the results of the tasks it builds on; when it is done again, taskDescription is feedback on its last result. Leave it out for a subtask of your own.",
+    "The number of the listed task to execute. The listed requirements apply, and the task receives the results of the tasks that it depends on. If the task was already executed, taskDescription is feedback on its last result. Omit taskNumber for a subtask that is not listed.",
   "manager.workerExpectedOutput": "Complete the assigned task thoroughly",
   "manager.unknownTask":
-    "taskNumber must be a number from 1 to {count}, got: {given}. Leave it out for a subtask of your own.",
+    "taskNumber must be a number from 1 to {count}, got: {given}. Omit it for a subtask that is not listed.",
   "manager.missingContext":
     "Task {number} builds on the results of listed tasks that are not done yet: {missing}. Delegate those first, with their taskNumber.",
   "manager.progress": "\n\n[Listed tasks done: {done}. Still open: {open}.]",

@@ -127,7 +127,7 @@ describe("HIERARCHICAL", () => {
     expect(told(ended)).to.deep.equal([
       "Error: agentRole must not be null or blank.",
       "Error: taskDescription must not be null or blank.",
-      "Error: taskNumber must be a number from 1 to 2, got: 3. Leave it out for a subtask of your own.",
+      "Error: taskNumber must be a number from 1 to 2, got: 3. Omit it for a subtask that is not listed.",
       "Error: Task 2 builds on the results of listed tasks that are not done yet: 1. Delegate those first, with their taskNumber.",
       "No agent found with role 'Boss'. Available roles: [Researcher, Writer]",
       "No agent found with role 'manager'. Available roles: [Researcher, Writer]",
