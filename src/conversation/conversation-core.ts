@@ -12,7 +12,7 @@ import type { AnyTask, PlainTaskOptions } from "../contracts/task.js";
 import type { Token } from "../contracts/token.js";
 import type { Settings } from "../engine/plan/settings.js";
 import type { RunRequest } from "../engine/run/prepare-run.js";
-import type { ChatTurns, SeenThread, WindowReader } from "../plugins/agents/chat/index.js";
+import type { ChatTurns, ThreadWindow, WindowReader } from "../plugins/agents/chat/index.js";
 import type { ConversationOptions, OnTurnFailure } from "./conversation-options.js";
 import { ValidationError } from "../contracts/errors.js";
 import { partLimits, type PartLimits } from "../contracts/attachment.js";
@@ -48,7 +48,7 @@ function requireModel({ agent }: AnyTask, settings: Settings): void {
 }
 
 /** The thread of a turn, as input of its window. */
-export interface SeenFrom {
+export interface WindowSource {
   readonly store: ConversationStore;
   readonly threadId: string;
   readonly head: ThreadHead | undefined;
@@ -211,11 +211,11 @@ export class ConversationCore {
   }
 
   /** Selects the messages for the model. Stores a new summary in `work`. */
-  async seenBy(
+  async selectWindow(
     { scope, summarize }: WindowReader,
-    { store, threadId, head, keep }: SeenFrom,
+    { store, threadId, head, keep }: WindowSource,
     work: { summary: ThreadSummary | undefined; turnsInWindow: number },
-  ): Promise<SeenThread> {
+  ): Promise<ThreadWindow> {
     if (head === undefined || keep === 0) return { turns: [] };
     const { summary } = head;
     const isSound = summary !== undefined && summary.upTo < keep;

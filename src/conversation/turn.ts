@@ -224,14 +224,14 @@ export class Turn {
       content: input.content,
       progress: this.#work.progress,
       warning,
-      see: async (reader) => {
+      readWindow: async (reader) => {
         await this.#kept.keepMessage(reader.scope.run, {
           version: head?.version ?? 0,
           keep,
           content: input.content,
           messageId,
         });
-        return this.#core.seenBy(reader, { store, threadId, head, keep }, this.#work);
+        return this.#core.selectWindow(reader, { store, threadId, head, keep }, this.#work);
       },
       keep: (run, attempt) => this.#kept.keepProgress(run, attempt, this.#work),
       restore: (run, attempt) => this.#kept.restoreProgress(run, attempt, this.#work),

@@ -141,7 +141,7 @@ export async function answeredStream(
   });
   if (!open.every(({ review }) => mayAnswer(review))) throw forbidden();
   for (const { review, decision } of open) await reviews.resolve(review.reviewId, decision);
-  const source = await stream.goOn(answers.map(({ reviewId }) => reviewId));
+  const source = await stream.continueAfter(answers.map(({ reviewId }) => reviewId));
   if (source !== undefined) return source;
   throw new HttpRefusal(
     409,

@@ -130,7 +130,7 @@ export class ChatDesk implements RunOwnership {
     const own = await this.#open(asked, body["id"]);
     const { reviews } = this.#settings;
     const answers = reviews === undefined ? undefined : answersIn(body, principal.name);
-    if (reviews !== undefined && answers !== undefined) return this.#goOn(own, answers, reviews);
+    if (reviews !== undefined && answers !== undefined) return this.#answer(own, answers, reviews);
     const turn = await this.#begin(own, body);
     const stream = await turn.begun.catch((error: unknown) => {
       throw new TurnFailure(error);
@@ -204,7 +204,11 @@ export class ChatDesk implements RunOwnership {
   }
 
   /** Answers the questions of the turn, and continues its stream. */
-  async #goOn(own: OwnThread, answers: PageAnswers, reviews: AnswerableReviews): Promise<Response> {
+  async #answer(
+    own: OwnThread,
+    answers: PageAnswers,
+    reviews: AnswerableReviews,
+  ): Promise<Response> {
     const { request, principal } = own.asked;
     const run = await this.#askedRun(own, answers);
     if (run?.stream === undefined)

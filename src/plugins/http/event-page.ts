@@ -29,7 +29,7 @@ export class EventPage implements PageStream {
     return [];
   }
 
-  goOn(): void {
+  startNextResponse(): void {
     // One response contains the complete run.
   }
 }

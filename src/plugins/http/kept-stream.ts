@@ -73,7 +73,7 @@ export class KeptStream implements LiveStream {
     return this.#read(0);
   }
 
-  async goOn(answered: readonly string[]): Promise<ChunkSource | undefined> {
+  async continueAfter(answered: readonly string[]): Promise<ChunkSource | undefined> {
     if (this.#state === "paused") {
       if (!this.#events.awaits(answered)) return undefined;
       await this.#events.arrival();
@@ -125,7 +125,7 @@ export class KeptStream implements LiveStream {
     this.#settle("paused");
     await events.arrival(); // until the event arrives, the run counts as paused
     this.#state = "running";
-    chunks.goOn(options);
+    chunks.startNextResponse(options);
   }
 
   async #read(from: number): Promise<ChunkSource | undefined> {

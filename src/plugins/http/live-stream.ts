@@ -39,7 +39,7 @@ export interface LiveStream {
    * Returns the stream after the last pause, when these reviews are answered. Returns `undefined`
    * if another request continues the stream, or if the run waits for other answers.
    */
-  goOn(answered: readonly string[]): Promise<ChunkSource | undefined>;
+  continueAfter(answered: readonly string[]): Promise<ChunkSource | undefined>;
 }
 
 /** Returns the parts of a run. They end with the run, and pause while the run waits for people. */
@@ -86,7 +86,7 @@ export class DirectStream implements LiveStream {
     return Promise.resolve(undefined);
   }
 
-  async goOn(answered: readonly string[]): Promise<ChunkSource | undefined> {
+  async continueAfter(answered: readonly string[]): Promise<ChunkSource | undefined> {
     const { events, options } = this.#parts;
     if (!this.#chunks.isPaused || !events.awaits(answered)) return undefined;
     await events.arrival(); // until the event arrives, the run counts as paused

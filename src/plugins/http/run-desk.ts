@@ -66,7 +66,7 @@ export class RunDesk implements RunOwnership {
       const run = this.#askedRun(answers, principal);
       // A message without approvals may be an input of the run.
       if (run !== undefined || answers.approvals.length > 0)
-        return this.#goOn(asked, run, { answers, reviews });
+        return this.#answer(asked, run, { answers, reviews });
     }
     try {
       const run = this.#start(body, principal);
@@ -120,7 +120,7 @@ export class RunDesk implements RunOwnership {
   }
 
   /** Answers the questions of a run, and continues its stream. */
-  async #goOn(
+  async #answer(
     { request, principal }: HttpExchange,
     run: StartedRun | undefined,
     { answers, reviews }: { readonly answers: PageAnswers; readonly reviews: AnswerableReviews },

@@ -61,7 +61,7 @@ export class ChatExecutor implements TaskExecutor {
     if (call.attempt === 1) announceTurn(turn, scope);
     const texts = this.#library.textsOf(scope.all(Tokens.PromptTemplates), scope.run);
     const transfers = Transfers.of(agent, texts, scope.run.options);
-    const seen = await turn.see({
+    const window = await turn.readWindow({
       scope,
       summarize: (request) => summarizeTurns(request, scope, texts),
     });
@@ -80,7 +80,7 @@ export class ChatExecutor implements TaskExecutor {
         preview,
         head: [
           { role: "system", content: systemPrompt },
-          ...messagesOf(seen, texts, { withTools, agentRole: next.role }),
+          ...messagesOf(window, texts, { withTools, agentRole: next.role }),
           { role: "user", content: turn.content },
           ...revisionOf(call),
         ],

@@ -3,7 +3,7 @@ import type { StoredTurn, ThreadMessage } from "../../../contracts/conversation.
 import type { PromptTexts } from "../../shared/prompts/prompt-library.js";
 import type { AgentTemplateName } from "../shared/agent-prompts.js";
 import type { Reader } from "../shared/exchange.js";
-import type { SeenThread } from "./chat-turn.js";
+import type { ThreadWindow } from "./chat-turn.js";
 import { readBy, textOnly } from "../shared/exchange.js";
 
 type Texts = PromptTexts<AgentTemplateName>;
@@ -13,7 +13,7 @@ type Texts = PromptTexts<AgentTemplateName>;
  * are omitted. `agentRole` names the agent whose reasoning is kept.
  */
 export function messagesOf(
-  { turns, summary }: SeenThread,
+  { turns, summary }: ThreadWindow,
   texts: Texts,
   reader: Reader,
 ): ChatMessage[] {

@@ -9,8 +9,8 @@ import type { AnyTask } from "../../../contracts/task.js";
 import type { AgentPart } from "../shared/exchange.js";
 import { createToken } from "../../../contracts/token.js";
 
-/** The part of a thread that a model sees. */
-export interface SeenThread {
+/** The part of a thread that a model receives. */
+export interface ThreadWindow {
   /** Oldest first. */
   readonly turns: readonly StoredTurn[];
   /** A summary of the earlier turns. */
@@ -30,8 +30,8 @@ export interface ChatTurn {
   readonly messageId: string;
   /** The user's message, sent unchanged. */
   readonly content: string | readonly ContentPart[];
-  /** Reads the thread. */
-  see(reader: WindowReader): Promise<SeenThread>;
+  /** Selects the part of the thread that the model receives. */
+  readWindow(reader: WindowReader): Promise<ThreadWindow>;
   /** A warning that is reported when the turn begins. */
   readonly warning?: string | undefined;
   /** The messages that the turn has added so far. */

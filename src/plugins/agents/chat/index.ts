@@ -13,7 +13,7 @@ export type {
   ChatProgress,
   ChatTurn,
   ChatTurns,
-  SeenThread,
+  ThreadWindow,
   TurnAttempt,
   TurnEnd,
   WindowReader,

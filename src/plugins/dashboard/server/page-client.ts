@@ -74,7 +74,7 @@ export class PageClient {
       services: board.services.length,
     } satisfies HelloFrame);
     this.#isHeld = false;
-    this.#goOn();
+    this.#sendBlocked();
   }
 
   /** Handles a message. Ignores unknown types. */
@@ -199,7 +199,7 @@ export class PageClient {
   }
 
   /** Sends the entries that were blocked. A run with too many such entries must be fetched. */
-  #goOn(): void {
+  #sendBlocked(): void {
     for (const [runId, subscription] of this.#subscriptions) {
       const { log, sent } = subscription;
       if (log.n - sent <= this.#around.limits.missedEntries) this.#deliver(subscription);
@@ -234,7 +234,7 @@ export class PageClient {
     this.#isHeld = true;
     this.#connection.whenDrained(() => {
       this.#isHeld = false;
-      this.#goOn();
+      this.#sendBlocked();
     });
   }
 }

@@ -92,7 +92,7 @@ class ConsoleConversation {
       const line = await this.terminal.readLine(signal);
       if (line === undefined) return this.#nobody();
       const choice = line.trim().toLowerCase();
-      const decision = this.#decisionOf(choice) ?? (await this.#goOn(choice));
+      const decision = this.#decisionOf(choice) ?? (await this.#handleOther(choice));
       if (decision !== undefined) return decision;
     }
   }
@@ -104,7 +104,7 @@ class ConsoleConversation {
   }
 
   /** Handles input that is not a decision. */
-  async #goOn(choice: string): Promise<Decision | undefined> {
+  async #handleOther(choice: string): Promise<Decision | undefined> {
     if (choice === "e" || choice === "edit") return this.#edit();
     if (choice === "m" || choice === "comment") await this.#readComment();
     else if (choice === "v" && isPartial(this.request)) this.#showAll();

@@ -66,8 +66,8 @@ export class AgUiConverter implements PageStream {
     return this.#translated(this.#inner.pause());
   }
 
-  goOn(options: UIStreamOptions): void {
-    this.#inner.goOn(options);
+  startNextResponse(options: UIStreamOptions): void {
+    this.#inner.startNextResponse(options);
   }
 
   #translated(chunks: readonly UIChunk[]): readonly UIChunk[] {

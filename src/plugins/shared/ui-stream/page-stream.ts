@@ -24,7 +24,7 @@ export interface PageStream {
   /** Ends the response while the run waits for people. */
   pause(): readonly UIChunk[];
   /** Begins the next response of the same message. */
-  goOn(options: UIStreamOptions): void;
+  startNextResponse(options: UIStreamOptions): void;
   /** Ids of the reviews that await the output of a call, by the call's id on the page. */
   readonly clientCalls: ReadonlyMap<string, string>;
   /** Whether all remaining work of the run waits for a person. */

@@ -30,9 +30,9 @@ export class ResponseChunks implements ChunkSource {
    * Returns the next response after a pause. A slow reader of this response receives the rest of
    * it.
    */
-  follow(options: Parameters<RunChunks["goOn"]>[0]): ResponseChunks {
+  follow(options: Parameters<RunChunks["startNextResponse"]>[0]): ResponseChunks {
     this.#rest = this.#isOver ? [] : this.#chunks.takeRest();
-    this.#chunks.goOn(options);
+    this.#chunks.startNextResponse(options);
     return new ResponseChunks(this.#chunks);
   }
 }

@@ -66,10 +66,10 @@ export class RunChunks {
   }
 
   /** Begins the next response, with the parts after a pause. */
-  goOn(options: UIStreamOptions): void {
+  startNextResponse(options: UIStreamOptions): void {
     if (this.#state !== "paused") return;
     this.#o = options;
-    this.#stream.goOn(options);
+    this.#stream.startNextResponse(options);
     this.#state = "reading";
     void this.#read();
   }

@@ -116,7 +116,7 @@ export class UIConverter implements PageStream {
     return this.#flush();
   }
 
-  goOn(options: UIStreamOptions): void {
+  startNextResponse(options: UIStreamOptions): void {
     this.#o = options;
     this.#state = "new";
   }
