@@ -16,23 +16,30 @@ export type Answerer = (
 
 /**
  * Returns the model of one call. It returns the recorded response. Otherwise it behaves like the
- * model that it replaces.
+ * model that it replaces. A call that the model answers itself is not marked as recorded, so that
+ * its tokens and its cost are counted.
  */
 export function replayingModel(model: ChatModel, answer: Answerer): ChatModel {
   const { provider, modelId } = model;
+  const capabilities = { ...model.capabilities, exemptFromRateLimits: true, recorded: true };
+  const answered: Answerer = async (request, signal) => {
+    const result = await answer(request, signal);
+    if (result === "live") capabilities.recorded = false; // wrappers of this model share the object
+    return result;
+  };
   const base: ChatModel = {
     provider,
     modelId,
-    capabilities: { ...model.capabilities, exemptFromRateLimits: true, recorded: true },
+    capabilities,
     wraps: model.wraps ?? model,
     chat: async (request, options) => {
-      const result = await answer(request, options?.signal);
+      const result = await answered(request, options?.signal);
       return result === "live" ? model.chat(request, options) : responseOf(result);
     },
   };
   return model.stream === undefined
     ? base
-    : { ...base, stream: replayedStream(model.stream.bind(model), answer) };
+    : { ...base, stream: replayedStream(model.stream.bind(model), answered) };
 }
 
 function responseOf({ response, error }: CallResult): ChatResponse {

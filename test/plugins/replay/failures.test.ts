@@ -171,6 +171,9 @@ describe("a replay", () => {
       ]);
       expect(changed.output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["a1", "b2", "c2"]);
       expect(live.requests.length).to.equal(2);
+      const used = changed.events.filter((event) => event.type === "usage_recorded");
+      expect(used.map(({ outcome }) => outcome)).to.deep.equal(["answered", "ok", "ok"]);
+      expect(used.map(({ recorded }) => recorded === true)).to.deep.equal([true, false, false]);
       const replayed = await play({ model: deadModel(live), tasks: tasks() }, [
         replayFrom(again, { onUnused: "fail" }),
       ]);
