@@ -171,7 +171,7 @@ export interface TaskCall {
   readonly signal: AbortSignal;
 }
 
-/** A model call. `iteration` counts the calls of the task, from 0. */
+/** A model call. `iteration` counts the calls of the attempt, from 0. */
 export interface LlmCall {
   readonly run: HookRun;
   readonly taskId: string;
