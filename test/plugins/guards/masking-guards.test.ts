@@ -149,8 +149,9 @@ describe("links()", () => {
 
   it("removes links to other hosts from outputs and streams", async () => {
     const text =
-      "See https://docs.example.com/a and ![x](https://evil.test/p?q=data) or www.evil.test.";
-    const clean = "See https://docs.example.com/a and ![x]([link removed]) or [link removed].";
+      "See https&#58;//docs.example.com/a and ![x](https://evil.test/p?q=data) or www.evil.test or ![y](https&colon;&sol;&sol;evil&period;test).";
+    const clean =
+      "See https&#58;//docs.example.com/a and ![x]([link removed]) or [link removed] or ![y]([link removed]).";
     const { output, shown } = await guarded([links({ hosts })], [{ chunks: pieces(text, 5) }]);
     expect([output.raw, shown]).to.deep.equal([clean, clean]);
   });
@@ -168,6 +169,10 @@ describe("links()", () => {
     "file:///etc/passwd",
     "ftp://evil.test/a",
     "http://2130706433/",
+    "http&#58;//evil.test",
+    "&#x68;ttps&colon;&sol;&sol;evil&period;test/?q=data&amp;r=1",
+    "https\\://evil.test",
+    "\\/\\/evil.test/x",
   ])
     it(`removes ${address}`, async () => {
       const { output } = await guarded([links({ hosts })], [`Go to ${address} now`]);
@@ -180,6 +185,7 @@ describe("links()", () => {
     "mailto:ana@example.org",
     "C:\\files",
     "a/b//c",
+    "R&D &amp; T&#58; &#9999999;",
   ])
     it(`keeps ${text}`, async () => {
       expect((await guarded([links({ hosts: [] })], [text])).output.raw).to.equal(text);

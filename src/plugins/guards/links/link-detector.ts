@@ -9,7 +9,10 @@ import { plainHost, portOf } from "../../shared/fetch/host-rules.js";
  */
 const ADDRESS =
   /\b(?:https?|wss?|ftps?):[^\s<>"'`]+|(?<![\w:/\\])(?:\/\/|\\\\|\/\\|\\\/)[\p{L}\p{N}][^\s<>"'`]*\.[^\s<>"'`]+|(?<![\w@./-])www\.[^\s<>"'`]+|\b(?:javascript|vbscript|data|file|blob):[^\s<>"'`]+/giu;
-const BEGINNING = /:|\/\/|\\|www\./i;
+const BEGINNING = /:|\/\/|\\|&|www\./i;
+/** A character in the form of HTML, or with the escape of Markdown. Renderers of Markdown decode both. */
+const ENCODED = /&(?:#x([\da-f]{1,6})|#(\d{1,7})|(colon|sol|bsol|period));?|\\([:/.])/giu;
+const NAMED: Readonly<Record<string, string>> = { colon: ":", sol: "/", bsol: "\\", period: "." };
 const ACTIVE = /^(?:javascript|vbscript|data|file|blob):/i;
 /** Words of prose with a colon that are not an address: `Data: 5`, `file:line`. */
 const NO_ADDRESS = /^(?:data:(?![\w.+-]+\/[\w.+-]+[;,])|file:(?!\/)|blob:(?!https?:))/i;
@@ -56,12 +59,38 @@ export function isLinkLike(text: string): boolean {
 }
 
 /** For streams. No link begins in words that contain none of these characters. */
-export const plainLinkWords = plainWords({ letters: /[^\s:/\\.]/, length: Infinity });
+export const plainLinkWords = plainWords({ letters: /[^\s:/\\.&]/, length: Infinity });
+
+/** Returns the text as a page shows it, and the position of each of its characters in the source. */
+function renderedText(source: string): {
+  readonly text: string;
+  readonly places: readonly number[];
+} {
+  let text = "";
+  const places: number[] = [];
+  const add = (piece: string, placeOf: (at: number) => number): void => {
+    for (let at = 0; at < piece.length; at++) places.push(placeOf(at));
+    text += piece;
+  };
+  let end = 0;
+  for (const { 0: all, 1: hex, 2: decimal, 3: name = "", 4: escaped, index } of source.matchAll(
+    ENCODED,
+  )) {
+    const from = end;
+    add(source.slice(from, index), (at) => from + at);
+    const code = hex === undefined ? Number(decimal) : parseInt(hex, 16);
+    const character = code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd";
+    add(escaped ?? NAMED[name.toLowerCase()] ?? character, () => index);
+    end = index + all.length;
+  }
+  add(source.slice(end), (at) => end + at);
+  places.push(source.length);
+  return { text, places };
+}
 
 /** Returns a detector of links to hosts that are not allowed. */
 export function linkDetector(hosts: HostList): Detector {
-  return (text) => {
-    if (!isLinkLike(text)) return [];
+  const foreignIn = (text: string): readonly Finding[] => {
     const findings: Finding[] = [];
     for (const { 0: all, index } of text.matchAll(ADDRESS)) {
       if (NO_ADDRESS.test(all)) continue;
@@ -70,5 +99,17 @@ export function linkDetector(hosts: HostList): Detector {
         findings.push({ kind: "link", start: index, end: index + address.length });
     }
     return findings;
+  };
+  return (source) => {
+    if (!isLinkLike(source)) return [];
+    const findings = foreignIn(source);
+    if (source.search(ENCODED) < 0) return findings;
+    const { text, places } = renderedText(source);
+    const decoded = foreignIn(text).map(({ kind, start, end }) => ({
+      kind,
+      start: places[start] ?? source.length,
+      end: places[end] ?? source.length,
+    }));
+    return [...findings, ...decoded];
   };
 }
