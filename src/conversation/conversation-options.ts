@@ -284,7 +284,7 @@ const TURN_OPTIONS = ["messageId", "onFailure", "modelOptions", "agent", ...RUN_
  * @throws ValidationError for invalid options of the turn.
  */
 export function runOptionsOf(o: TurnOptions): RunOptions {
-  checkOptions("the options of a turn", o, TURN_OPTIONS);
+  checkOptions("Turn", o, TURN_OPTIONS);
   const { messageId, onFailure, modelOptions: _modelOptions, agent, ...run } = o;
   requireOneOf("onFailure", onFailure, ["discard", "keep"]);
   checkAgent("The agent of a turn", agent);

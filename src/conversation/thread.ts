@@ -191,6 +191,10 @@ export class ConversationThread implements Thread {
       if (at === undefined) return fork;
       throw noSuchTurn(at);
     }
+    if ((await this.#core.store.open(id)) !== undefined)
+      throw new ValidationError(`fork() can't create thread '${id}', because it exists`, {
+        hint: "Pass another id, or none to get a new one.",
+      });
     const count = at === undefined ? head.turns : (await this.#turnAt(at, head)).n + 1;
     const { summary, title } = head;
     const turns = await this.#turns(0, count);

@@ -403,6 +403,11 @@ describe("Conversation", () => {
       expect(await thread.messages()).to.have.length(4);
       expect(await (await thread.fork(undefined, { id: "copy" })).messages()).to.have.length(4);
       expect(await (await chat.thread("new").fork()).head()).to.equal(undefined);
+      const { message } = await rejectionOf(
+        ValidationError,
+        thread.fork(undefined, { id: "copy" }),
+      );
+      expect(message).to.equal("fork() can't create thread 'copy', because it exists");
       await rejectionOf(ValidationError, thread.fork("unknown"));
       await rejectionOf(ValidationError, chat.thread("new").fork("unknown"));
     });

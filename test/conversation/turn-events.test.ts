@@ -168,8 +168,10 @@ describe("the options of a conversation", () => {
       chat.thread("t").send("hi", { onFailur: "keep" } as never),
     );
     expect(error.message)
-      .to.include("Unknown option 'onFailur' in the options of a turn")
+      .to.include("Unknown option 'onFailur' in Turn")
       .and.include("'onFailure'");
+    const other = await rejectionOf(ValidationError, chat.thread("t").send("hi", null as never));
+    expect(other.message).to.equal("Turn options must be an object, got: null");
   });
 
   it("are refused without a model, in an error that omits the user's words", async () => {
