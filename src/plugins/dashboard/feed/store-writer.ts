@@ -39,7 +39,8 @@ const MAX_FAILED_RUNS = 3;
 
 /**
  * Writes the runs of a feed to a store, in batches. Runs do not wait for the writes. If the store
- * fails, a run gets a warning, at most once a minute. Waiting entries are written later. Beyond
+ * fails, a run gets a warning, at most once a minute, and the first failure in a row causes a process
+ * warning. Waiting entries are written later. Beyond
  * `maxWaiting` entries, they lose their texts. Beyond five times as many, ended runs are not
  * written, the one that waits longest first.
  */
@@ -92,7 +93,7 @@ export class StoreWriter {
 
   /**
    * Writes the waiting entries, retries failed writes once, and stops. Entries that can't be
-   * written within `closeMs` are lost. A store that does not respond causes a process warning.
+   * written within `closeMs` are lost, which causes a process warning.
    */
   async close(): Promise<void> {
     const { closeMs = 10_000 } = this.#o;
@@ -110,7 +111,11 @@ export class StoreWriter {
   async #writeRest(): Promise<void> {
     await this.#work;
     const failed = await this.#writeAll();
-    if (failed !== undefined) this.#warn(failed);
+    if (failed === undefined) return;
+    this.#warn(failed);
+    emitProcessWarning(
+      `dashboard: ${this.#waiting} entries of runs are lost, because the store failed: ${messageOf(failed.error)}`,
+    );
   }
 
   #add(log: RunLog): void {
@@ -204,6 +209,8 @@ export class StoreWriter {
 
   #failed(failed: FailedWrite): void {
     const { retryMs = 1_000 } = this.#o;
+    if (this.#failures === 0)
+      emitProcessWarning(`dashboard: the store of runs failed: ${messageOf(failed.error)}`);
     const wait = retryMs * Math.min(30, 2 ** this.#failures++);
     this.#timer = setTimeout(() => {
       this.#timer = undefined;

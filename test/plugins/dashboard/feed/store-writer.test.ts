@@ -207,11 +207,27 @@ describe("writer of runs to a store", () => {
     expect(writer.waiting).to.equal(0);
   });
 
-  it("discards entries that can't be written when it is closed, without an error", async () => {
+  it("discards entries that can't be written when it is closed, with a process warning", async () => {
     const { noting, writer, tell } = written();
     noting.fails = true;
     tell("ensemble_started");
-    await writer.close();
+    const warnings = await warningsOf(() => writer.close());
+    expect(warnings.at(-1)).to.equal(
+      "dashboard: 1 entries of runs are lost, because the store failed: disk full",
+    );
     expect(writer.waiting).to.equal(0);
+  });
+
+  it("emits one process warning for several failures of the store in a row", async () => {
+    const { noting, writer, tell } = written();
+    noting.fails = true;
+    const warnings = await warningsOf(async () => {
+      tell("ensemble_started");
+      await until(() => noting.attempts > 3);
+      noting.fails = false;
+      await until(() => writer.waiting === 0);
+    });
+    expect(warnings).to.deep.equal(["dashboard: the store of runs failed: disk full"]);
+    await writer.close();
   });
 });
