@@ -20,7 +20,7 @@ const VARIABLES: Readonly<Record<string, string>> = {
   ANTHROPIC_BASE_URL: "another server for anthropic:...",
   AGENTENSEMBLE_CAPTURE_MODE: "how much traces keep",
   AGENTENSEMBLE_STORE: "where commands find runs that are kept",
-  AGENTENSEMBLE_STORE_KEY: "opens runs that are kept sealed",
+  AGENTENSEMBLE_STORE_KEY: "decrypts runs that are stored encrypted",
 };
 
 /** The purpose of each optional package. */

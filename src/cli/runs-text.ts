@@ -10,7 +10,7 @@ import { linesToAnswer } from "./review-text.js";
 import { shellWord } from "./shell-word.js";
 
 /** Replaces encrypted texts if the key is unknown. */
-const SEALED = "sealed: set AGENTENSEMBLE_STORE_KEY";
+const ENCRYPTED = "encrypted: set AGENTENSEMBLE_STORE_KEY";
 
 const STYLES: Readonly<Record<KeptRun["status"], Style>> = {
   completed: "green",
@@ -81,7 +81,7 @@ function runFacts(run: KeptRun): readonly (readonly [string, string])[] {
   const { result, tags, parentRunId = "" } = run;
   return [
     ["ensemble", run.ensemble],
-    ["inputs", areTextsSealed(run) ? SEALED : JSON.stringify(run.inputs)],
+    ["inputs", areTextsSealed(run) ? ENCRYPTED : JSON.stringify(run.inputs)],
     [
       "tags",
       Object.entries(tags)
