@@ -15,11 +15,28 @@ function nodeLoadsTypeScript(): boolean {
   return Boolean((process.features as { readonly typescript?: unknown }).typescript);
 }
 
+/**
+ * Returns the name in a folder that is most similar to `name`.
+ * @throws ValidationError if the folder exists and can't be read.
+ */
+function similarFile(folder: string, name: string, given: string): string | undefined {
+  try {
+    return nearestName(name, readdirSync(folder));
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    throw new ValidationError(`Can't read ${preview(given)}`, {
+      cause,
+      hint: `Give this process access to the folder ${folder}.`,
+    });
+  }
+}
+
 /** Checks that `path` is a file that may contain an ensemble. @throws ValidationError */
 function checkUserFile(path: string, given: string): void {
   if (!existsSync(path)) {
     const folder = dirname(path);
-    const near = existsSync(folder) ? nearestName(basename(path), readdirSync(folder)) : undefined;
+    const near = similarFile(folder, basename(path), given);
     throw new ValidationError(`There is no file ${preview(given)}`, {
       hint:
         near === undefined

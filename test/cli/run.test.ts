@@ -325,6 +325,11 @@ export default new Ensemble({ tasks: [new Task({ description: "x", handler: () =
         ["run", "taem.mjs"],
         /There is no file taem\.mjs[^]*Did you mean 'team\.mjs'/,
       ],
+      [
+        "a file below a file",
+        ["run", "words.txt/team.mjs"],
+        /^error AE_VALIDATION: There is no file words\.txt\/team\.mjs/,
+      ],
       ["a folder", ["run", "node_modules"], /node_modules is not a file/],
       [
         "a file of another kind",
