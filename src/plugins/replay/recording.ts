@@ -113,7 +113,9 @@ class EntryIndex<E extends Entry> {
   }
 }
 
-const IN_PLACE = 15;
+/** The score of an equal run, task, iteration and attempt. */
+const EQUAL_POSITION = 15;
+const IN_PLACE = EQUAL_POSITION + 1;
 
 function nearest<E extends Entry>(entries: Iterable<E>, place: ReplayedPlace): E | undefined {
   let best: E | undefined;
@@ -129,16 +131,17 @@ function nearest<E extends Entry>(entries: Iterable<E>, place: ReplayedPlace): E
 /**
  * Returns the similarity of two positions. For equal requests the run has the greatest weight, then
  * the task, then the position in it. Parallel branches therefore do not use the answers of each
- * other.
+ * other. Equal calls of one turn have equal positions: only their steps distinguish them.
  */
 function savedScore(entry: Entry, { run, task, iteration, attempt, step }: ReplayedPlace): number {
-  if (step !== undefined && entry.step === step) return IN_PLACE;
-  return (
+  const isUnnamed = step === undefined || entry.step === undefined;
+  if (!isUnnamed && entry.step === step) return IN_PLACE;
+  const score =
     (entry.run === run ? 8 : 0) +
     (entry.task === task ? 4 : 0) +
     (entry.iteration === iteration ? 2 : 0) +
-    (entry.attempt === attempt ? 1 : 0)
-  );
+    (entry.attempt === attempt ? 1 : 0);
+  return isUnnamed && score === EQUAL_POSITION ? IN_PLACE : score;
 }
 
 /** All recorded data. Marks the parts that were replayed. */

@@ -1,4 +1,4 @@
-import type { EnsembleOptions } from "agentensemble";
+import type { EnsembleOptions, Tool } from "agentensemble";
 import {
   Agent,
   MemoryScope,
@@ -20,7 +20,8 @@ import { pause } from "../../support/time.js";
 import { deadModel, play } from "./record-and-replay.js";
 import { version1Team } from "./version-1-team.js";
 
-const worker = (role: string): Agent => new Agent({ role, goal: "Work" });
+const worker = (role: string, tools: readonly Tool[] = []): Agent =>
+  new Agent({ role, goal: "Work", tools });
 
 /** A guardrail that accepts everything after a delay. */
 const passed = async (wait: Promise<void>): Promise<true> => {
@@ -125,11 +126,10 @@ const SET_UPS: Readonly<Record<string, SetUp>> = {
         new Task({
           name: "t",
           description: "Look",
-          agent: worker("Looker"),
-          reflect: true,
-          tools: [
+          agent: worker("Looker", [
             tool({ name: "look", description: "Looks", execute: async (what) => (await waits(what), `saw ${what}`) }), // prettier-ignore
-          ],
+          ]),
+          reflect: true,
         }),
       ],
     }),
@@ -174,6 +174,31 @@ describe("the order of steps in a replay", () => {
         expect(model.calls).to.equal(0);
       }
     });
+
+  it("returns to each of several equal calls in one turn its own result", async () => {
+    const file = join(temporaryFolder(), "run.jsonl");
+    const dice = tool({
+      name: "dice",
+      description: "Throws a die",
+      execute: async (_, { toolCallId }) => {
+        await pause(toolCallId.endsWith("1") ? 20 : 1); // ends last
+        return `result of ${toolCallId}`;
+      },
+    });
+    const team = (): EnsembleOptions => ({
+      model: new ScriptedModel((request, index) =>
+        index === 0
+          ? { toolCalls: Array.from({ length: 3 }, () => ({ name: "dice", arguments: {} })) }
+          : request.messages.map(({ content }) => content).join("\n"),
+      ),
+      tasks: [new Task({ description: "Play", agent: worker("Player", [dice]) })],
+    });
+    const recorded = await play(team(), [recordTo(file)]);
+    expect(recorded.output.raw).to.include("result of call_1\nresult of call_2\nresult of call_3");
+    const { output, error } = await play(team(), [replayFrom(file, { onUnused: "fail" })]);
+    expect(error?.message).to.equal(undefined);
+    expect(output.raw).to.equal(recorded.output.raw);
+  });
 
   it("names a step that never occurs, if other steps wait for it", async () => {
     const file = join(temporaryFolder(), "run.jsonl");
