@@ -156,6 +156,8 @@ export class Recording {
   readonly values = new Map<string, RecordedValue>();
   /** Steps that end with an accepted output. */
   readonly committed = new Set<string>();
+  /** Steps within tool calls that the recording answered. */
+  readonly skipped = new Set<string>();
   readonly #runs: RecordedRun[] = [];
   /** Starts and ends with their positions, by run. */
   readonly #events = new Map<string, Map<number, StepEvent>>();
@@ -237,15 +239,15 @@ export class Recording {
     return this.#playing.get(id);
   }
 
-  /** Returns the recorded calls of a run that were not replayed, except answers of plugins. */
+  /**
+   * Returns the recorded calls of a run that were not replayed, except answers of plugins and calls
+   * within answered tool calls.
+   */
   leftOf(run: RecordedRun): readonly (RecordedCall | RecordedTool)[] {
-    const calls = [...this.calls.left()].filter(
-      (call) => call.run === run.id && !call.answered && call.aborted === undefined,
-    );
-    const tools = [...this.tools.left()].filter(
-      (tool) => tool.run === run.id && tool.aborted === undefined,
-    );
-    return [...calls, ...tools];
+    const isLeft = ({ run: id, step = "", aborted }: RecordedCall | RecordedTool): boolean =>
+      id === run.id && aborted === undefined && !this.skipped.has(step);
+    const calls = [...this.calls.left()].filter((call) => isLeft(call) && !call.answered);
+    return [...calls, ...[...this.tools.left()].filter(isLeft)];
   }
 
   #rootOf(id: string): string {

@@ -206,6 +206,7 @@ export class ReplaySource {
       this.#missed(run, () => unknownTool(this.recording, call));
       return undefined;
     }
+    this.steps.toolAnswered(call);
     await this.#deliver(entry, run, call.signal, `Tool call ${tool.name} of task '${taskId}'`);
     return answer(replayedResult(entry));
   }

@@ -83,7 +83,7 @@ export class ReplaySteps implements OutsideAccess {
     const before = names?.task(call.taskId);
     if (before !== undefined) order?.leave(before); // an attempt that was refused
     const name = names?.taskStarts(call);
-    return name && order?.start(name.key, name.owner, call.signal);
+    return name && order?.start(name, call.signal);
   }
 
   /** Handles a task without an output, or with an output that was refused in the recording. */
@@ -113,23 +113,33 @@ export class ReplaySteps implements OutsideAccess {
     const { names, order } = this.#runs.get(call.run.id) ?? {};
     const name = names?.call(call);
     if (name === undefined) return { ready: undefined };
-    return { key: name.key, ready: order?.start(name.key, name.owner, call.signal) };
+    return { key: name.key, ready: order?.start(name, call.signal) };
   }
 
   toolStarts(call: ToolCallContext): Gate {
     const { names, order } = this.#runs.get(call.run.id) ?? {};
     const name = names?.tool(call);
-    return name && order?.start(name.key, name.owner, call.signal);
+    return name && order?.start(name, call.signal);
   }
 
   toolKey(call: ToolCallContext): string | undefined {
     return this.#runs.get(call.run.id)?.names.tool(call).key;
   }
 
+  /** Skips the steps that the tool took, because the recorded result answers its call. */
+  toolAnswered(call: ToolCallContext): void {
+    const { names, order } = this.#runs.get(call.run.id) ?? {};
+    if (names === undefined || order === undefined) return;
+    const { key } = names.tool(call);
+    const { skipped } = this.context.recording();
+    for (const step of order.skipWithin(key, (event) => names.isStepOf(call, event)))
+      skipped.add(step);
+  }
+
   delegationStarts(call: DelegationCall): Gate {
     const { names, order } = this.#runs.get(call.run.id) ?? {};
     const name = names?.delegation(call);
-    return name && order?.start(name.key, name.owner);
+    return name && order?.start(name);
   }
 
   delegationEnds(call: DelegationCall): Gate {
@@ -153,8 +163,9 @@ export class ReplaySteps implements OutsideAccess {
     const played = this.#played(call.run.id);
     if (played === undefined) return undefined;
     const { names, order } = played;
-    const { key, owner } = names.write(call);
-    await order.start(key, owner);
+    const name = names.write(call);
+    const { key } = name;
+    await order.start(name);
     await order.end(key);
     if (!this.#runs.has(call.run.id)) return undefined;
     const { error } = this.context.recording().values.get(key) ?? {};
@@ -172,8 +183,9 @@ export class ReplaySteps implements OutsideAccess {
     const played = this.#played(call.run.id);
     if (played === undefined) return work();
     const { names, order, run } = played;
-    const { key, owner } = names.outside(call);
-    await order.start(key, owner, call.signal);
+    const name = names.outside(call);
+    const { key } = name;
+    await order.start(name, call.signal);
     call.signal?.throwIfAborted();
     const recorded = this.context.recording().values.get(key);
     if (recorded === undefined && this.#runs.has(run.id) && call.kind !== "change")

@@ -14,6 +14,8 @@ type TaskPlace = Pick<TaskCall, "taskId" | "attempt">;
 export interface StepName {
   readonly key: string;
   readonly owner: string | undefined;
+  /** The key of the step that waits for this step, if it is not the step of the task. */
+  readonly outer?: string | undefined;
 }
 
 /**
@@ -31,10 +33,11 @@ export class StepNames {
 
   taskStarts({ taskId, identity, attempt, parentTaskId }: TaskCall): StepName {
     this.#identities.set(taskId, identity);
-    const owner = parentTaskId === undefined ? undefined : this.#tasks.get(parentTaskId);
+    const isInner = parentTaskId !== undefined;
+    const owner = isInner ? this.#tasks.get(parentTaskId) : undefined;
     const key = this.#unique(`${this.prefix}/T:${identity}@${attempt}`);
     this.#tasks.set(taskId, key);
-    return { key, owner };
+    return { key, owner, ...(isInner && { outer: `${this.prefix}/D:${identity}` }) };
   }
 
   /** The key that a further attempt of a task will have. */
@@ -61,7 +64,34 @@ export class StepNames {
   }
 
   delegation({ identity, taskId }: DelegationCall): StepName {
-    return { key: `${this.prefix}/D:${identity}`, owner: this.#tasks.get(taskId) }; // unique within the run
+    const { prefix } = this;
+    const end = identity.lastIndexOf(">"); // before the id of the tool call
+    const outer = `${prefix}/K:${identity.slice(0, end)}/${identity.slice(end + 1)}`;
+    return { key: `${prefix}/D:${identity}`, owner: this.#tasks.get(taskId), outer }; // unique within the run
+  }
+
+  /**
+   * Whether a recorded step during a tool call may be a step of the tool. Other tool calls, and
+   * approvals and delegations of other tool calls, are not.
+   */
+  isStepOf(
+    { run, taskId, attempt, tool, call, idempotencyKey }: ToolCallContext,
+    step: StepName,
+  ): boolean {
+    const owner = this.#tasks.get(taskId);
+    if (owner === undefined || step.owner !== owner) return false;
+    const kind = step.key.slice(this.prefix.length + 1, this.prefix.length + 3);
+    const name = step.key.slice(this.prefix.length + 3);
+    const origin = this.#place({ taskId, attempt });
+    if (kind === "K:") return false;
+    if (kind === "D:" || kind === "T:") {
+      const id = idempotencyKey.slice(run.id.length + origin.length + 2);
+      return ["", id].some((use) => isUseOf(name, `${origin}>${use}`));
+    }
+    const asked = `${owner}/review/`;
+    return (
+      !name.startsWith(asked) || isUseOf(name, `${asked}DURING_EXECUTION:${tool.name}:${call.id}`)
+    );
   }
 
   write(call: MemoryWrite): StepName {
@@ -90,4 +120,9 @@ export class StepNames {
     this.#counts.set(key, n);
     return n === 1 ? key : `${key}~${n}`;
   }
+}
+
+/** Whether a name is `first`, with or without the number of an attempt or of a repetition. */
+function isUseOf(name: string, first: string): boolean {
+  return name.startsWith(first) && /^(?:$|[~@])/.test(name.slice(first.length));
 }

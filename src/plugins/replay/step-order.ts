@@ -1,3 +1,5 @@
+import type { StepName } from "./step-names.js";
+
 /** The start or the end of a recorded step. */
 export interface StepEvent {
   readonly key: string;
@@ -14,7 +16,8 @@ export interface StepEvent {
 const PATIENCE_MS = 5_000;
 
 interface ActiveStep {
-  readonly owner: string | undefined;
+  /** The step that waits for the end of this step. */
+  readonly outer: ActiveStep | undefined;
   /** Its started steps that have not ended. */
   children: number;
   /** The gates at which it waits. */
@@ -65,12 +68,36 @@ export class StepOrder {
   }
 
   /** Called when a step starts. Waits for its turn. A step that was not recorded does not wait. */
-  start(key: string, owner: string | undefined, signal?: AbortSignal): void | Promise<void> {
+  start({ key, owner = "", outer = "" }: StepName, signal?: AbortSignal): void | Promise<void> {
     if (this.#isOpen) return undefined;
-    this.#active.set(key, { owner, children: 0, waiting: 0 });
-    const parent = owner === undefined ? undefined : this.#active.get(owner);
-    if (parent !== undefined) parent.children++;
+    const waits = this.#active.get(outer) ?? this.#active.get(owner);
+    this.#active.set(key, { outer: waits, children: 0, waiting: 0 });
+    if (waits !== undefined) waits.children++;
     return this.#gate(key, "start", signal);
+  }
+
+  /**
+   * Skips the steps that satisfy `isSkipped` and begin before the end of the step `key`, with their
+   * inner steps. Returns the keys of these steps.
+   */
+  skipWithin(key: string, isSkipped: (event: StepEvent) => boolean): ReadonlySet<string> {
+    const skipped = new Set<string>();
+    const end = this.#isOpen ? undefined : this.#byName.get(nameOf("end", key));
+    if (end === undefined) return skipped;
+    let open = 0;
+    let isWithin = true;
+    for (let i = this.#next; isWithin || open > 0; i++) {
+      const event = this.#events[i];
+      if (event === undefined) break;
+      if (event === end) isWithin = false;
+      if (this.#passed.has(event)) continue;
+      const isInner = event.owner !== undefined && skipped.has(event.owner);
+      if (event.phase === "end" ? !skipped.has(event.key) : !isInner && !(isWithin && isSkipped(event))) continue; // prettier-ignore
+      open += event.phase === "end" ? -1 : 1;
+      skipped.add(event.key);
+      this.#passed.add(event);
+    }
+    return skipped;
   }
 
   /** Called when a step ends. The first call waits for its turn. */
@@ -97,8 +124,7 @@ export class StepOrder {
     const step = this.#active.get(key);
     if (step === undefined) return;
     this.#active.delete(key);
-    const parent = step.owner === undefined ? undefined : this.#active.get(step.owner);
-    if (parent !== undefined) parent.children--;
+    if (step.outer !== undefined) step.outer.children--;
     this.#look();
   }
 

@@ -8,8 +8,10 @@ import {
   Task,
   tool,
 } from "agentensemble";
+import { memoryTool } from "agentensemble/memory";
 import { recordTo, replayFrom } from "agentensemble/replay";
 import { cache, retry } from "agentensemble/resilience";
+import { humanInputTool } from "agentensemble/review";
 import { ScriptedModel } from "agentensemble/testing";
 import { expect } from "chai";
 import { readFile } from "node:fs/promises";
@@ -189,15 +191,102 @@ describe("the order of steps in a replay", () => {
       model: new ScriptedModel((request, index) =>
         index === 0
           ? { toolCalls: Array.from({ length: 3 }, () => ({ name: "dice", arguments: {} })) }
-          : request.messages.map(({ content }) => content).join("\n"),
+          : JSON.stringify(request.messages.map(({ content }) => content)),
       ),
       tasks: [new Task({ description: "Play", agent: worker("Player", [dice]) })],
     });
     const recorded = await play(team(), [recordTo(file)]);
-    expect(recorded.output.raw).to.include("result of call_1\nresult of call_2\nresult of call_3");
+    expect(recorded.output.raw).to.include(
+      '"result of call_1","result of call_2","result of call_3"',
+    );
     const { output, error } = await play(team(), [replayFrom(file, { onUnused: "fail" })]);
     expect(error?.message).to.equal(undefined);
     expect(output.raw).to.equal(recorded.output.raw);
+  });
+
+  it("omits the steps that a tool took, because the recording answers its call", async () => {
+    const file = join(temporaryFolder(), "run.jsonl");
+    let calls = 0;
+    const secretary = tool({
+      name: "secretary",
+      description: "Asks a colleague and a person, and notes the answer",
+      execute: async (text, ctx) => {
+        calls++;
+        const { rawOutput = "" } = await ctx.scope.delegate({ taskId: `sub-${calls}`, agentRole: "Expert", taskDescription: text, scope: {}, priority: "NORMAL", maxOutputRetries: 0, metadata: {} }); // prettier-ignore
+        await ctx.scope.writeMemory("notes", { content: rawOutput, storedAt: new Date(0) });
+        const { type } = await ctx.requestApproval({ description: text });
+        return `${rawOutput} ${type}`;
+      },
+    });
+    const team = (): EnsembleOptions => {
+      const memoryStore = MemoryStore.inMemory();
+      const lead = new Agent({
+        role: "Lead",
+        goal: "Lead",
+        allowDelegation: true,
+        tools: [secretary, humanInputTool(), memoryTool("notes", memoryStore)],
+      });
+      const turn = [
+        { name: "secretary", arguments: { input: "one" } },
+        { name: "retrieveMemory", arguments: { query: "one" } },
+        { name: "delegate", arguments: { agentRole: "Expert", taskDescription: "Think" } },
+        { name: "human_input", arguments: { question: "Which?" } },
+        { name: "secretary", arguments: { input: "two" } },
+      ];
+      const model = new ScriptedModel(({ messages, tools }) =>
+        tools === undefined
+          ? { text: `expert: ${JSON.stringify(messages).length}`, delayMs: 5 }
+          : messages.some(({ role }) => role === "tool")
+            ? JSON.stringify(messages)
+            : { toolCalls: turn },
+      );
+      return {
+        model,
+        memoryStore,
+        agents: [worker("Expert")],
+        reviewHandler: () => ReviewDecision.edit("this one"),
+        tasks: [new Task({ description: "Lead", agent: lead })],
+      };
+    };
+    const recorded = await play(team(), [recordTo(file)]);
+    expect(recorded.error?.message).to.equal(undefined);
+    expect(recorded.output.raw).to.include("expert: ").and.include("EDIT").and.include("this one");
+    const { output, error } = await play(team(), [replayFrom(file, { onUnused: "fail" })]);
+    expect(error?.message).to.equal(undefined);
+    expect(output.raw).to.equal(recorded.output.raw);
+    expect(calls).to.equal(2);
+  });
+
+  it("names a step that never occurs, while a delegation is in progress", async () => {
+    const file = join(temporaryFolder(), "run.jsonl");
+    const lead = new Agent({ role: "A", goal: "Lead", allowDelegation: true });
+    const wait = new Task({
+      name: "wait",
+      description: "Wait",
+      handler: async () => (await pause(20), "waited"),
+    });
+    const gone = new Task({
+      name: "gone",
+      description: "Go",
+      context: [wait],
+      handler: () => "gone",
+    });
+    const assigned = { name: "delegate", arguments: { agentRole: "B", taskDescription: "b" } };
+    const team = (isAsked: boolean): EnsembleOptions => ({
+      model: new ScriptedModel(({ messages, tools }) =>
+        tools === undefined
+          ? { text: "slow", delayMs: 60 } // ends after the step `gone`
+          : messages.some(({ role }) => role === "tool")
+            ? "done"
+            : { toolCalls: [assigned] },
+      ),
+      agents: [worker("B")],
+      workflow: "PARALLEL",
+      tasks: [new Task({ description: "Lead", agent: lead }), wait, ...(isAsked ? [gone] : [])],
+    });
+    await play(team(true), [recordTo(file)]);
+    const { error } = await play(team(false), [replayFrom(file)]);
+    expect(error?.message).to.include("task 'gone@1'").and.include("did not start");
   });
 
   it("names a step that never occurs, if other steps wait for it", async () => {
