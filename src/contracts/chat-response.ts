@@ -12,15 +12,19 @@ export function checkResponse(
   const message = (response as ChatResponse | null | undefined)?.message as
     { readonly content?: unknown; readonly toolCalls?: unknown } | null | undefined;
   const { content, toolCalls: calls = [] } = message ?? {};
-  if (Array.isArray(calls) && calls.every(isToolCall)) {
+  const hasCalls = Array.isArray(calls) && calls.every(isToolCall);
+  if (hasCalls) {
     const checked = response as ChatResponse; // the fields read here are checked
     if (typeof content === "string") return checked;
     // Vendors omit the content next to tool calls.
     const isLeftOut = (content === undefined || content === null) && calls.length > 0;
     if (isLeftOut) return { ...checked, message: { ...checked.message, content: "" } };
   }
+  const rule = hasCalls
+    ? "content must be a string"
+    : "name and arguments of each of toolCalls must be strings";
   throw new ModelCallError(
-    `Model '${model.modelId}' of provider '${model.provider}' returned no usable message`,
+    `Model '${model.modelId}' of provider '${model.provider}' returned no usable message: ${rule}`,
     {
       provider: model.provider,
       modelId: model.modelId,

@@ -303,6 +303,10 @@ describe("a model that returns invalid answers", () => {
         tasks: [say()],
         plugins: [policy(() => void asked++)],
       });
+      const rule = more.includes(answer)
+        ? "name and arguments of each"
+        : "content must be a string";
+      expect(ModelCallError.find(error)?.message).to.include(`returned no usable message: ${rule}`);
       expect(ModelCallError.find(error)).to.include({
         code: "AE_MODEL_BAD_RESPONSE",
         provider: "house",
