@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { estimateTokenCount } from "tokenx";
 import { loadFolder, passagesOf } from "../../examples/support/folder-documents.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
+import { runProgram } from "./run-program.js";
 
 describe("the loader and the chunker of the examples", () => {
   it("read Markdown, text and HTML, also of subfolders, and skip other files with reasons", async () => {
@@ -63,5 +64,15 @@ describe("the loader and the chunker of the examples", () => {
 
   it("create no passage from an empty document", () => {
     expect(passagesOf({ path: "x.md", text: "\n\n# Only a heading\n" })).to.deep.equal([]);
+  });
+
+  it("are run on the folder and with the question that `npm run example` receives", async () => {
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "otters.md"), "Otters hold hands while they sleep in the kelp.");
+    const args = ["scripts/run-examples.mjs", "90", folder, "How do otters sleep?"];
+    const { code, stdout } = await runProgram(args).finished;
+    expect(code, stdout).to.equal(0);
+    expect(stdout).to.include("1 files").and.include("> How do otters sleep?");
+    expect(stdout).to.include("from: otters.md");
   });
 });
