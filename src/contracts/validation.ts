@@ -57,6 +57,12 @@ function withoutSecret(name: string, value: unknown): unknown {
   return typeof value === "string" && isSecretField(name) ? REDACTED : value;
 }
 
+/** Returns the class of an object without JSON fields, such as a promise or a set. */
+function emptyPreview(value: object | null): string {
+  const kind = Object.prototype.toString.call(value).slice("[object ".length, -1);
+  return kind === "Object" ? "{}" : `a ${kind}`;
+}
+
 /**
  * Returns a value in the form used in messages: as JSON if possible, without secrets, cut at 200
  * characters.
@@ -74,6 +80,7 @@ export function preview(value: unknown, limit = 200): string {
           : typeof value === "number"
             ? String(value) // JSON has no NaN and no Infinity
             : (JSON.stringify(value, withoutSecret) ?? String(value));
+    if (text === "{}" && typeof value === "object") text = emptyPreview(value);
   } catch {
     text = Object.prototype.toString.call(value);
   }

@@ -95,6 +95,7 @@ function stepsByTask({ steps }: PlanDescription): ReadonlyMap<string, PlanStep> 
 export class TaskExplainer {
   readonly plan: Plan;
   readonly #steps: ReadonlyMap<string, PlanStep>;
+  readonly #tasks: ReadonlyMap<string, PlannedTask>;
   readonly #counter: TokenCounter;
   /** The run for building prompts. */
   readonly #hookRun: HookRun;
@@ -106,6 +107,7 @@ export class TaskExplainer {
   ) {
     this.plan = run.plan;
     this.#steps = stepsByTask(description);
+    this.#tasks = new Map(run.plan.tasks.map((task) => [task.id, task]));
     this.#counter = settings.get(Tokens.TokenCounter);
     this.#hookRun = ActiveHookRun.idle(run, settings);
   }
@@ -152,8 +154,7 @@ export class TaskExplainer {
     model: ChatModel | undefined,
   ): Promise<PromptPreview> {
     const { settings, run, plan } = this;
-    const byId = new Map(plan.tasks.map((t) => [t.id, t]));
-    const sources = given.flatMap((id) => byId.get(id) ?? []);
+    const sources = given.flatMap((id) => this.#tasks.get(id) ?? []);
     const call: TaskCall = {
       run: this.#hookRun,
       taskId: task.id,

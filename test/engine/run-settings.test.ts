@@ -431,6 +431,19 @@ describe("an agent that is created from a description", () => {
       expect(error?.cause).to.have.property("code", "AE_VALIDATION");
     }
   });
+
+  it("fails its task if the synthesizer throws no value", async () => {
+    const { error, events } = await runToEnd({
+      model: spending(),
+      tasks: [new Task({ description: "Say" })],
+      agentSynthesizer: synthesizer(() => {
+        // eslint-disable-next-line @typescript-eslint/only-throw-error -- the very mistake
+        throw undefined;
+      }),
+    });
+    expect(error?.message).to.equal("Task failed: Say: unknown error");
+    expect(events.some(({ type }) => type === "task_failed")).to.equal(true);
+  });
 });
 
 describe("Ensemble.explain", () => {

@@ -25,6 +25,8 @@ describe("new Ensemble", () => {
     [{ model: " " }, 'got: " "'],
     [{ parallelErrorStrategy: "STOP" }, "Ensemble parallelErrorStrategy must be"],
     [{ tasks: "x" }, "Ensemble tasks must be an array"],
+    [{ tasks: Promise.resolve([]) }, "Ensemble tasks must be an array, got: a Promise"],
+    [{ tasks: new Set() }, "Ensemble tasks must be an array, got: a Set"],
     [{ tasks: [{ description: "x" }] }, "Ensemble tasks[0] must be a Task"],
     [{ tasks: [echo("x"), undefined] }, "Ensemble tasks[1] must be a Task"],
     [{ agents: [echo("x")] }, "Ensemble agents[0] must be an Agent"],

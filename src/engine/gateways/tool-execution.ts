@@ -101,7 +101,8 @@ class CallContext implements ToolContext {
     this.#tool = tool;
   }
 
-  async requestApproval({ description, ...options }: ApprovalRequest): Promise<ReviewDecision> {
+  readonly requestApproval = async (asked: ApprovalRequest): Promise<ReviewDecision> => {
+    const { description, ...options } = asked;
     const { run, record } = this.#progress.frame;
     const { name } = this.#tool;
     const gate = run.settings.find(Tokens.ReviewGate);
@@ -119,5 +120,5 @@ class CallContext implements ToolContext {
       },
       { run: run.info, taskId, parentTaskId, agentRole, attempt, signal: this.signal },
     );
-  }
+  };
 }

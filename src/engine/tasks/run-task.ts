@@ -100,7 +100,7 @@ class TaskRun {
         revision = { feedback: feedbackOf(output.error), previousOutput: output.raw };
       }
     } catch (error) {
-      if (error === stopped) throw error;
+      if (stopped !== undefined) throw error;
       throw this.#failed(error);
     } finally {
       this.#limit?.dispose();

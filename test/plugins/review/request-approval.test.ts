@@ -42,6 +42,18 @@ describe("requestApproval of a tool's context", () => {
     expect([seen[0]?.type, output.exitReason]).to.deep.equal(["EXIT_EARLY", "COMPLETED"]);
   });
 
+  it("does not need its `this`", async () => {
+    const { handler } = person(ReviewDecision.continue());
+    const ask = tool({
+      name: "ask",
+      description: "Asks",
+      execute: async (_, { requestApproval }) => (await requestApproval({ description: "?" })).type,
+    });
+    const tasks = [new Task({ description: "Ask", handler: ask })];
+    const { output } = await runToEnd({ tasks, reviewHandler: handler });
+    expect(output.raw).to.equal("CONTINUE");
+  });
+
   it("does not treat a default of CONTINUE as approval", async () => {
     const seen: Decision[] = [];
     const never = (): Promise<Decision> => new Promise(() => undefined);
