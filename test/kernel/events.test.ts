@@ -23,6 +23,7 @@ import {
   waiting,
 } from "../support/kernel-fixtures.js";
 import { endLimitsAtOnce, pause } from "../support/time.js";
+import { warningsOf } from "../support/warnings.js";
 
 const ENDS: readonly string[] = ["task_completed", "task_failed"];
 
@@ -215,6 +216,20 @@ describe("an observer", () => {
         .join(),
     ).to.include("later");
   });
+
+  for (const [name, on] of Object.entries({ throws: throwing, rejects: async () => throwing() }))
+    it(`that ${name} as the only one is reported in the trace and as a process warning`, async () => {
+      // eslint-disable-next-line @typescript-eslint/no-misused-promises -- the very mistake
+      const ensemble = new Ensemble({ tasks: [echo("a")], on });
+      let warnings: unknown;
+      const emitted = await warningsOf(async () => {
+        warnings = (await ensemble.run()).trace.metadata.warnings;
+      });
+      const reported = ["An event listener threw and is ignored: the listener is broken"];
+      expect(warnings).to.deep.equal(reported);
+      expect(emitted).to.deep.equal(reported);
+      await ensemble.dispose();
+    });
 
   it("that throws is reported after later listeners have received the event", async () => {
     const seen: number[] = [];

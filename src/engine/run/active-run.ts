@@ -105,11 +105,7 @@ export class ActiveRun {
   readonly outputs = new Map<string, TaskOutput>();
   readonly attempts = new Map<string, number>();
   readonly ids: Map<AnyTask, string>;
-  readonly warnings: string[] = [];
-  readonly warn = (message: string): void => {
-    this.warnings.push(message);
-    this.events.warn(message);
-  };
+  readonly warn = (message: string): void => this.events.warn(message);
   readonly agents = new Map<string, Promise<Agent>>();
   /** Agents created for tasks without an agent. */
   readonly madeAgents: Agent[] = [];

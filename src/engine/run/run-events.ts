@@ -8,7 +8,6 @@ import type {
 import type { Redactor } from "../../contracts/redaction.js";
 import type { Clock } from "../../contracts/runtime.js";
 import type { EventHub, Sink } from "../../kernel/events/event-hub.js";
-
 import { CALLBACK_EVENTS } from "../../contracts/events.js";
 import { markEvent } from "../../contracts/redaction.js";
 import { emitProcessWarning } from "../../util/process-warning.js";
@@ -18,6 +17,7 @@ const CALLBACKS = Object.entries(CALLBACK_EVENTS) as [keyof EnsembleCallbacks, E
 
 /** Stamps one run's events and delivers them. Isolates observers from the run and each other. */
 export class RunEvents {
+  readonly warnings: string[] = [];
   readonly #all: Sink[] = [];
   readonly #byType = new Map<EventType, Sink[]>();
   /** Events emitted during a delivery. All observers receive them after the delivered event. */
@@ -113,8 +113,16 @@ export class RunEvents {
   }
 
   warn(message: string): void {
-    if (this.listens("run_warning")) this.emit({ type: "run_warning", message });
-    else emitProcessWarning(this.redactor.redactText(message));
+    this.warnings.push(message);
+    this.emit({ type: "run_warning", message });
+    if (this.#closed || !this.#isHeard()) emitProcessWarning(this.redactor.redactText(message));
+  }
+
+  /** Returns whether a warning reaches an observer that has not thrown. */
+  #isHeard(): boolean {
+    const sinks = [...this.hub.of("run_warning").map(({ sink }) => sink), ...this.#all];
+    sinks.push(...(this.#byType.get("run_warning") ?? []));
+    return sinks.some((sink) => !this.hub.faulty.has(this.#owners.get(sink) ?? sink));
   }
 
   /** Stops all deliveries. Abandoned work may still emit events. */

@@ -92,7 +92,7 @@ export class RunOutput implements EnsembleOutput {
       endedMs,
       exitReason,
       error,
-      warnings: run.warnings,
+      warnings: run.events.warnings,
       reports,
       reviews: run.reviews,
       capture: run.capture,
