@@ -5,6 +5,7 @@ import type { RunInfo } from "./run-info.js";
 import type { ToolResult } from "./tool-result.js";
 import type { Awaitable, JsonSchema, OutputSchema } from "./types.js";
 import { problemOfSchemaPatterns } from "../util/schema/schema-patterns.js";
+import { isObject } from "../util/objects.js";
 import { isValidating } from "../util/schema/standard-schema.js";
 import { ValidationError } from "./errors.js";
 import { ReviewUnavailableError } from "./state-errors.js";
@@ -242,6 +243,10 @@ function checkInput({ name, input }: Pick<AnyTool, "name" | "input">): void {
   if (input === undefined || typeof input === "function") return;
   if (typeof input !== "object" || input === null)
     throw new ValidationError(`Tool '${name}' input must be a schema, got: ${preview(input)}`);
+  if (!isValidating(input) && Object.values(input).some((f) => isObject(f) && "~standard" in f))
+    throw new ValidationError(`Tool '${name}' input has a schema for each field, not one schema`, {
+      hint: "Wrap the fields in an object, for example z.object({ ... }).",
+    });
   const problem = isValidating(input) ? undefined : problemOfSchemaPatterns(input);
   if (problem === undefined) return;
   throw new ValidationError(`Tool '${name}' input: ${problem}`, {

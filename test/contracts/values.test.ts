@@ -249,6 +249,9 @@ describe("tool", () => {
     expect(refused({ execute: undefined })).to.include("execute must be a function");
     expect(refused({ timeoutMs: -1 })).to.include("timeoutMs");
     expect(refused({ input: "x" })).to.include("input must be a schema");
+    expect(refused({ input: { a: z.string() } })).to.equal(
+      "Tool 't' input has a schema for each field, not one schema",
+    );
     expect(refused({ exec: 1 })).to.include("Unknown option 'exec'");
   });
 });
