@@ -122,8 +122,8 @@ export interface ServiceOptions {
   /** Maximum number of requests in execution in this process. Default 10. */
   readonly maxConcurrentRequests?: number | undefined;
   /**
-   * Maximum number of waiting requests. Further requests over HTTP and A2A, from webhooks and from
-   * schedules are rejected with AT_CAPACITY. Callers over a backend have no limit. Default 1,000.
+   * Maximum number of waiting requests. Further requests over HTTP and A2A, from webhooks, from
+   * schedules and of `network()` are rejected with AT_CAPACITY. Default 1,000.
    */
   readonly maxQueuedRequests?: number | undefined;
 }

@@ -253,6 +253,8 @@ export interface CatalogueEntry {
   /** The HTTP address, if the instance has one. */
   readonly url?: string | undefined;
   readonly capabilities: readonly SharedCapability[];
+  /** The limit of waiting requests. `network()` applies it. Absent: no limit. */
+  readonly maxQueuedRequests?: number | undefined;
 }
 
 /**

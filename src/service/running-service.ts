@@ -145,7 +145,7 @@ export class RunningService implements Service {
   }
 
   entry(): CatalogueEntry {
-    const { shared, description } = this.#parts;
+    const { shared, description, settings } = this.#parts;
     const { url } = this;
     return Object.freeze({
       ensemble: this.name,
@@ -153,6 +153,7 @@ export class RunningService implements Service {
       ...(description !== undefined && { description }),
       ...(url !== undefined && { url }),
       capabilities: Object.freeze([...shared.values()].map(({ capability }) => capability)),
+      maxQueuedRequests: settings.maxQueuedRequests,
     });
   }
 

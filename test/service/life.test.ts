@@ -82,6 +82,7 @@ describe("the life of a service", () => {
       ensemble: "kitchen",
       instance: "a",
       description: "Cooks",
+      maxQueuedRequests: 1_000,
       capabilities: [
         {
           name: "echo",

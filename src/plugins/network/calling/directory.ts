@@ -8,6 +8,7 @@ import type { A2aOptions } from "../shared/a2a-client/a2a-options.js";
 import { a2aSettings } from "../shared/a2a-client/a2a-options.js";
 import { a2a } from "../shared/a2a-client/a2a-remote.js";
 import { transportOf } from "../shared/transport.js";
+import { AnnouncedLimits } from "./announced-limits.js";
 
 /** The directory of other ensembles for the tools of a kernel. Bound by `network()`. */
 export const DIRECTORY = createToken<NetworkDirectory>("NetworkDirectory");
@@ -45,6 +46,7 @@ export class NetworkDirectory {
   readonly name: string;
   readonly #parts: DirectoryParts;
   readonly #remotes = new Map<string, Remote>();
+  readonly #limits: AnnouncedLimits;
   /** The connections opened by this object. */
   readonly #opened: Remote[] = [];
   /** Aborted when the plugin is disposed. */
@@ -53,6 +55,7 @@ export class NetworkDirectory {
   constructor(parts: DirectoryParts) {
     this.name = parts.name;
     this.#parts = parts;
+    this.#limits = new AnnouncedLimits(parts.clock);
   }
 
   get clock(): Clock {
@@ -80,8 +83,7 @@ export class NetworkDirectory {
     if (known !== undefined) return known;
     const { ensembles, backend } = this.#parts;
     const place = Object.hasOwn(ensembles, ensemble) ? ensembles[ensemble] : backend;
-    if (place === undefined && bound !== undefined)
-      return transportOf(ensemble, bound, { clock: this.#parts.clock });
+    if (place === undefined && bound !== undefined) return this.#over(bound, ensemble);
     if (place === undefined)
       throw new ToolConfigurationError(
         `network() has no ensemble '${ensemble}'. ${knownNames(ensemble, Object.keys(ensembles))}`,
@@ -95,12 +97,16 @@ export class NetworkDirectory {
   }
 
   #opening(ensemble: string, place: NetworkBackend | AgentPlace): Remote {
-    const { clock } = this.#parts;
-    if (!isAgentPlace(place)) return transportOf(ensemble, place, { clock });
+    if (!isAgentPlace(place)) return this.#over(place, ensemble);
     const { url, ...options } = place;
-    const remote = a2a(url, { ...options, clock });
+    const remote = a2a(url, { ...options, clock: this.#parts.clock });
     this.#opened.push(remote);
     return remote;
+  }
+
+  #over(backend: NetworkBackend, ensemble: string): Remote {
+    const { clock } = this.#parts;
+    return transportOf(ensemble, backend, { clock }, () => this.#limits.of(ensemble, backend));
   }
 
   /**

@@ -16,6 +16,7 @@ import {
   preview,
   requireDelay,
   requireDuration,
+  requireInteger,
   requireText,
 } from "../../../contracts/validation.js";
 import { systemClock } from "../../../util/runtime.js";
@@ -40,24 +41,28 @@ const RESULT_TTL_MS = 86_400_000;
 type ResponseOptions = Parameters<Transport["response"]>[1];
 
 /**
- * Sends requests to one ensemble over a backend. `close()` leaves the backend open.
+ * Sends requests to one ensemble over a backend. `close()` leaves the backend open. `limit` returns
+ * the limit of queued requests if the option `maxQueued` is absent.
  * @throws ValidationError for a blank name, and for an unknown or invalid option.
  */
 export function transportOf(
   name: string,
   backend: NetworkBackend,
   options: TransportOptions = {},
+  limit?: () => Promise<number | undefined>,
 ): Transport {
   requireText(name, `name must be the name of an ensemble, got: ${preview(name)}`);
   checkOptions("Transport.of()", options, ["resultTtlMs", "maxQueued", "clock"]);
   const { resultTtlMs = RESULT_TTL_MS, maxQueued, clock = systemClock } = options;
   requireDuration("Transport.of() resultTtlMs", resultTtlMs);
-  return new BackendTransport(name, backend, { resultTtlMs, maxQueued, clock });
+  requireInteger("Transport.of() maxQueued", maxQueued, 0);
+  return new BackendTransport(name, backend, { resultTtlMs, maxQueued, limit, clock });
 }
 
 interface TransportSettings {
   readonly resultTtlMs: number;
   readonly maxQueued: number | undefined;
+  readonly limit: (() => Promise<number | undefined>) | undefined;
   readonly clock: QueueClock;
 }
 
@@ -79,7 +84,8 @@ class BackendTransport implements Transport {
         `to of the request must be '${this.name}', got: ${preview(request.to)}`,
         { hint: "Each transport sends to one ensemble." },
       );
-    const { maxQueued } = this.#settings;
+    const { limit } = this.#settings;
+    const maxQueued = this.#settings.maxQueued ?? (await limit?.());
     return this.#backend.queue.enqueue(this.name, request, { maxQueued });
   }
 
