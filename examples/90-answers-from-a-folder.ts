@@ -51,7 +51,7 @@ await using library = new Ensemble({ name: "library", model, tasks: [find, answe
 for (const question of [asked, "Who won the chess championship?"]) {
   console.log(`\n> ${question}`);
   const output = await library.run({ question }, { throwOnError: false });
-  const from = output.getOutput(find)?.raw.match(/^\S+\.\w+(?= > )/gm) ?? [];
+  const from = output.getOutput(find)?.raw.match(/^\S+\.\w+(?= > |$)/gm) ?? [];
   console.log(output.getOutput(answer)?.raw ?? "Nothing found.");
   console.log(
     `(${output.metrics.llmCallCount} model calls; from: ${[...new Set(from)].join(", ")})`,
