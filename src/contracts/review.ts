@@ -2,7 +2,7 @@ import type { ToolCallContext } from "./hooks.js";
 import type { HookRun } from "./run.js";
 import type { Awaitable, JsonSchema } from "./types.js";
 import { ValidationError } from "./errors.js";
-import { requirePrompt, type Text } from "./prompt-text.js";
+import { PromptText, requirePrompt, type Text } from "./prompt-text.js";
 import {
   checkOptions,
   preview,
@@ -61,10 +61,24 @@ function required(o: ReviewOptions): Review {
   return Object.freeze({ mode: "REQUIRED", ...o });
 }
 
+/** @throws ValidationError for options: they would have no effect. */
+function promptOnly(prompt?: unknown, options?: unknown): ReviewOptions {
+  if (prompt === undefined && options === undefined) return {};
+  if (options === undefined && (typeof prompt === "string" || prompt instanceof PromptText))
+    return { prompt };
+  throw new ValidationError(
+    `Review.required accepts only a prompt, got: ${preview(options ?? prompt)}`,
+    { hint: "Pass options to Review.of({ prompt, requiredRole })." },
+  );
+}
+
+const requiredWith: (prompt?: Text) => Review = (prompt?: unknown, options?: unknown) =>
+  required(promptOnly(prompt, options));
+
 /** Creates values for `Task.review` (review after the task) and `Task.beforeReview`. */
 export const Review = Object.freeze({
-  /** Requires a person's approval. */
-  required: (prompt?: Text): Review => required(prompt === undefined ? {} : { prompt }),
+  /** Requires a person's approval. @throws ValidationError for anything other than a prompt. */
+  required: requiredWith,
   /** Requires no review, regardless of the ensemble's `reviewPolicy`. */
   skip: (): Review => Object.freeze({ mode: "SKIP" as const }),
   /** Requires a person's approval, with these options. @throws ValidationError */

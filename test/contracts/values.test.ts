@@ -1,5 +1,5 @@
 import type { AgentOptions } from "agentensemble";
-import { Agent, Ensemble, Task, ToolResult, ValidationError, tool } from "agentensemble";
+import { Agent, Ensemble, Review, Task, ToolResult, ValidationError, tool } from "agentensemble";
 import { expect } from "chai";
 import { z } from "zod";
 import { knownNames, nearestName } from "../../src/contracts/validation.js";
@@ -276,5 +276,17 @@ describe("ToolResult", () => {
     expect(ToolResult.failure("").errorMessage).to.equal("Tool execution failed with no message");
     expect(ToolResult.success("x", { a: 1 })).to.include({ ok: true, output: "x" }).and.to.be
       .frozen;
+  });
+});
+
+describe("Review.required", () => {
+  it("refuses options, which would have no effect", () => {
+    const required = Review.required as (...values: readonly unknown[]) => Review;
+    const options = { requiredRole: "lead" };
+    for (const values of [[options], ["Good?", options], [undefined, options]])
+      expect(refusal(() => required(...values))).to.equal(
+        'Review.required accepts only a prompt, got: {"requiredRole":"lead"}',
+      );
+    expect(Review.required("Good?")).to.deep.equal({ mode: "REQUIRED", prompt: "Good?" });
   });
 });
