@@ -1,7 +1,6 @@
 import type {
   ChatChunk,
   ChatModel,
-  ChatRequest,
   ChatResponse,
   Purpose,
   ReasoningChunk,
@@ -10,6 +9,7 @@ import type { NewEvent } from "../../contracts/events.js";
 import type { LlmCall } from "../../contracts/hooks.js";
 import type { TaskAttempt } from "../tasks/task-attempt.js";
 import type { TaskFrame } from "../tasks/task-frame.js";
+import { allowedRequest } from "../../contracts/allowed-request.js";
 import { checkResponse } from "../../contracts/chat-response.js";
 import { ModelCallError } from "../../contracts/errors.js";
 import { requireTakenParts } from "../../contracts/part-support.js";
@@ -90,13 +90,6 @@ export async function callModel(
     return checkResponse(await consume(chunks, outlet, model), model);
   }
   return checkResponse(await model.chat(request, options), model);
-}
-
-/** Limits the request's output tokens to the allowance. */
-function allowedRequest({ request, allowance }: LlmCall): ChatRequest {
-  if (allowance === undefined || (request.maxOutputTokens ?? Infinity) <= allowance.maxOutputTokens)
-    return request;
-  return { ...request, maxOutputTokens: allowance.maxOutputTokens };
 }
 
 async function consume(

@@ -31,6 +31,7 @@ import type {
   StepTimes,
   ToolLine,
 } from "./recording-format.js";
+import { allowedRequest } from "../../contracts/allowed-request.js";
 import { RateLimitTimeoutError } from "../../contracts/errors.js";
 import { replace } from "../../contracts/hooks.js";
 import { extraOf } from "../shared/result-extra.js";
@@ -146,9 +147,11 @@ export class Recorder implements OutsideAccess {
   ): void {
     const { outcome, response, error, durationMs, model, run } = call;
     const times = this.#log.ended(run.id, this.#keys.get(model));
-    const sent = { ...call, request: { ...call.request, messages: [...call.request.messages] } };
+    const asked = outcome === "answered" ? allowedRequest(call) : call.request;
+    const sent = { ...call, request: { ...asked, messages: [...asked.messages] } };
     const startedMs = performance.now() - durationMs;
-    if (outcome === "answered") this.#call(sent, startedMs, { response, ...times, answered: true });
+    if (outcome === "answered")
+      this.#call(sent, startedMs, { response: answerOf(response), ...times, answered: true });
     else if (RateLimitTimeoutError.isInstance(error))
       this.#call(sent, startedMs, { error: storeError(error), ...times, refused: true });
     else this.#step(run, times);
@@ -309,6 +312,12 @@ export class Recorder implements OutsideAccess {
   #write(run: HookRun, line: () => RecordingLine): void {
     this.file.append(() => JSON.stringify(run.redactValue(line())));
   }
+}
+
+/** Returns the answer of a plugin. Without usage, it has used no tokens, also in a replay. */
+function answerOf(response: ChatResponse): ChatResponse {
+  const usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
+  return response.usage === undefined ? { ...response, usage } : response;
 }
 
 /**

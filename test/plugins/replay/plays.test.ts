@@ -20,7 +20,7 @@ import {
   tool,
 } from "agentensemble";
 import { recordTo, replayFrom } from "agentensemble/replay";
-import { fallback, retry } from "agentensemble/resilience";
+import { budget, cache, fallback, retry } from "agentensemble/resilience";
 import { ScriptedModel, type Step } from "agentensemble/testing";
 import { expect } from "chai";
 import { join } from "node:path";
@@ -215,6 +215,23 @@ describe("the content of a replay", () => {
     expect(withoutDurations(replayed.output.trace.toJson())).to.deep.equal(
       withoutDurations(recorded.output.trace.toJson()),
     );
+  });
+
+  it("includes the answers of a cache within a budget, with the same usage", async () => {
+    const usage = { inputTokens: 10, outputTokens: 5 };
+    const live = new ScriptedModel([{ text: "one", usage }]);
+    const options = (model: ChatModel): EnsembleOptions => ({
+      model,
+      tasks: [Task.of("A"), Task.of("A")],
+      plugins: [cache(), budget({ maxTokens: 5_000, maxOutputTokensPerCall: 500 })],
+    });
+    const recorded = await play(options(live), [recordTo(file)]);
+    expect(live.requests.length).to.equal(1);
+    const replayed = await play(options(deadModel(live)), [replayFrom(file)]);
+    for (const { output } of [recorded, replayed]) {
+      expect(output.taskOutputs.map(({ raw }) => raw)).to.deep.equal(["one", "one"]);
+      expect(output.metrics).to.include({ inputTokens: 10, outputTokens: 5, unknownUsageCalls: 0 });
+    }
   });
 
   it("includes a cancelled call, if it is cancelled again", async () => {
