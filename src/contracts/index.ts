@@ -146,7 +146,7 @@ export type {
   StartOptions,
 } from "./service.js";
 export type { EnsembleAccess } from "./ensemble-access.js";
-export type { FetchFailure } from "./state-errors.js";
+export type { FetchFailure, FileAccessReason } from "./state-errors.js";
 export {
   AccessDeniedError,
   BudgetExceededError,
@@ -168,7 +168,6 @@ export {
   noMemoryStore,
   storeFailure,
 } from "./state-errors.js";
-export type { FileAccessReason } from "./state-errors.js";
 export type { ErrorDetails } from "./errors.js";
 export type { ModelErrorCode } from "./model-error-code.js";
 export type {
@@ -196,6 +195,7 @@ export { Graph } from "./graph.js";
 export type { GraphEdge, GraphHistory, GraphOptions, GraphStep } from "./graph.js";
 export { GuardrailResult, namedGuardrail } from "./guardrail.js";
 export type { InputGuardrail, OutputGuardrail } from "./guardrail.js";
+export { allowedRequest } from "./allowed-request.js";
 export { answer, reject, replace } from "./hooks.js";
 export type {
   After,
