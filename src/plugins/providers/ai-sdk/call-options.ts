@@ -196,6 +196,24 @@ function toPromptMessage(message: ChatMessage, target: CallTarget): LanguageMode
   }
 }
 
+/**
+ * Converts the conversation. The results of one turn's tool calls form one message, because some
+ * vendors require this.
+ */
+function toPrompt(
+  messages: readonly ChatMessage[],
+  target: CallTarget,
+): readonly LanguageModelV3Message[] {
+  const prompt: LanguageModelV3Message[] = [];
+  for (const message of messages) {
+    const next = toPromptMessage(message, target);
+    const last = prompt.at(-1);
+    if (next.role === "tool" && last?.role === "tool") last.content.push(...next.content);
+    else prompt.push(next);
+  }
+  return prompt;
+}
+
 function toolOptions(request: ChatRequest): Partial<VendorCallOptions> {
   const tools = request.tools ?? [];
   if (tools.length === 0) return {};
@@ -252,7 +270,7 @@ export function toCallOptions(
   request: ChatRequest,
   o: CallTarget & { readonly signal: AbortSignal },
 ): VendorCallOptions {
-  const prompt = request.messages.map((message) => toPromptMessage(message, o));
+  const prompt = toPrompt(request.messages, o);
   const tools = toolOptions(request);
   setRequestMarks(
     { tools: (tools.tools ?? []) as readonly MarkableBlock[], prompt },

@@ -275,11 +275,6 @@ describe("aiSdk()", () => {
                   toolName: "add",
                   output: { type: "text", value: "3" },
                 },
-              ],
-            },
-            {
-              role: "tool",
-              content: [
                 {
                   type: "tool-result",
                   toolCallId: "c2",
