@@ -69,12 +69,13 @@ function namedIn(document: unknown, outer: Fields | undefined, inner: Fields | u
 
 /**
  * Reads an error document: the vendors' `{ error: { message, type, code } }`, or the forms of other
- * servers.
+ * servers. Some servers send the document in a list.
  */
 export function readErrorDocument(
-  document: unknown,
+  given: unknown,
   { status, headers }: { readonly status?: number; readonly headers?: Headers } = {},
 ): VendorFailure {
+  const document: unknown = Array.isArray(given) && given.length === 1 ? given[0] : given;
   const outer = asFields(document);
   const inner = asFields(outer?.["error"]) ?? outer;
   const code = inner?.["code"];

@@ -4,8 +4,13 @@ const QUOTA_WORDS =
   /insufficient_quota|billing|exceeded your current quota|insufficient (balance|credit)|credit balance is too low/i;
 /** Texts that identify an empty account for vendors without a specific status. */
 const EMPTY_ACCOUNT_WORDS = /billing_error|credit balance is too low/i;
+/** Texts that identify a rate limit, even if they also name the account's billing page. */
+const LIMIT_WORDS = /rate_limit_exceeded|rate limit reached|(again|retry) in \d/i;
 const CONTEXT_WORDS =
-  /context_length_exceeded|context (length|window)|maximum context|too many tokens|prompt is too long/i;
+  /context_length_exceeded|context (length|window|limit|size)|maximum (context|model length|prompt length|number of tokens allowed)|too many tokens|(prompt|input) is too long/i;
+/** Codes of errors in a stream that blame the request. */
+const REQUEST_WORDS =
+  /invalid_(request|prompt|image|base64_image)|request_too_large|image_(too|parse|content|file)_|empty_image|unsupported_image|bio_policy|data_residency_mismatch/i;
 
 /** The meaning of a failure: its code, whether a retry may help, and a hint. */
 export interface Verdict {
@@ -27,8 +32,13 @@ function refusedBy(code: ModelErrorCode, hint?: string): Verdict {
   return { code, retryable: false, ...(hint === undefined ? {} : { hint }) };
 }
 
+function isAccountEmpty(status: number, words: string): boolean {
+  if (status === 429) return QUOTA_WORDS.test(words) && !LIMIT_WORDS.test(words);
+  return status === 402 || EMPTY_ACCOUNT_WORDS.test(words);
+}
+
 function judgeRefusal(status: number, words: string, place: CalledPlace): Verdict {
-  if (status === 402 || (status === 429 ? QUOTA_WORDS : EMPTY_ACCOUNT_WORDS).test(words)) {
+  if (isAccountEmpty(status, words)) {
     return refusedBy(
       "AE_MODEL_QUOTA",
       "The account has no credit left: check its plan and billing.",
@@ -70,8 +80,7 @@ export function judgeStatus(status: number, words: string, place: CalledPlace): 
 /** Judges an error without a status, as in streams, by its words. */
 export function judgeWords(words: string, place: CalledPlace): Verdict {
   if (QUOTA_WORDS.test(words) || /rate_limit/i.test(words)) return judgeStatus(429, words, place);
-  if (CONTEXT_WORDS.test(words) || /invalid_request|request_too_large/i.test(words))
-    return judgeStatus(400, words, place);
+  if (CONTEXT_WORDS.test(words) || REQUEST_WORDS.test(words)) return judgeStatus(400, words, place);
   if (/authentication|invalid_api_key|permission/i.test(words))
     return judgeStatus(401, words, place);
   if (/not_found/i.test(words)) return judgeStatus(404, words, place);
