@@ -131,6 +131,15 @@ describe("openai failures", () => {
       "AE_MODEL_SERVER",
       true,
     ],
+    [
+      "an error inside a choice",
+      {
+        kind: "raw",
+        body: '{"choices":[{"finish_reason":"error","error":{"message":"upstream is down","code":502},"message":{"role":"assistant","content":""}}]}',
+      },
+      "AE_MODEL_SERVER",
+      true,
+    ],
     ["a connection that is closed", { kind: "reset" }, "AE_MODEL_CONNECTION", true],
   ];
   for (const [what, reply, code, retryable] of table) {
@@ -165,6 +174,12 @@ describe("openai failures", () => {
     expect((await rejectionOf(ModelCallError, model.chat(REQUEST))).message).to.contain(
       "temperature is out of range",
     );
+  });
+
+  it("shows the message of an error document in a list", async () => {
+    server.reply(status(400, [{ error: { code: 400, message: "no such tool", status: "BAD" } }]));
+    const e = await rejectionOf(ModelCallError, model.chat(REQUEST));
+    expect(e.message).to.equal("openai:gpt-4o-mini: status 400: no such tool");
   });
 
   it("may be tried again if the server allows it, with any status", async () => {

@@ -42,6 +42,40 @@ describe("a completion that arrives in chunks", () => {
     expect(calls?.map(({ id }) => id)).to.deep.equal(["a", "b"]);
   });
 
+  it("reads content that is a list of parts", () => {
+    const answer = new StreamedCompletion();
+    const list = (...content: unknown[]): Record<string, unknown> => ({
+      choices: [{ delta: { content } }],
+    });
+    const chunks = [
+      list({ type: "thinking", thinking: [{ type: "text", text: "Hm, " }] }),
+      list({ type: "thinking", thinking: [{ type: "text", text: "two." }] }),
+      list({ type: "text", text: "It is" }, { type: "reference", reference_ids: [1] }),
+      { choices: [{ delta: { content: " 2." }, finish_reason: "stop" }] },
+    ].flatMap((event) => answer.add(event));
+    expect(chunks).to.deep.equal([
+      { type: "reasoning", index: 0, text: "Hm, " },
+      { type: "reasoning", index: 0, text: "two." },
+      { type: "text", text: "It is" },
+      { type: "text", text: " 2." },
+    ]);
+    expect(answer.finish()).to.include({ reasoning: "Hm, two." });
+    expect(answer.finish().message.content).to.equal("It is 2.");
+    expect(() => answer.add(list(7))).to.throw("content has a part that is not an object");
+    expect(() => answer.add({ choices: [{ delta: { content: 7 } }] })).to.throw(
+      "content is neither a text nor a list",
+    );
+  });
+
+  it("reads reasoning under each name that servers use, and once if it has two names", () => {
+    const answer = streamed(
+      { reasoning: "a" },
+      { reasoning_content: "b", reasoning: "b" },
+      { reasoning_content: null, reasoning: "c" },
+    );
+    expect(answer.finish().reasoning).to.equal("abc");
+  });
+
   it("adds nothing for events without choices", () => {
     const answer = new StreamedCompletion();
     expect(answer.add({ choices: null })).to.deep.equal([]);

@@ -6,7 +6,7 @@ import type {
 } from "../../../../contracts/chat-model.js";
 import type { Fields } from "../../../../util/objects.js";
 import { reasoningParts } from "../../shared/reasoning.js";
-import { InvalidResponseError } from "../../shared/invalid-response-error.js";
+import { InvalidResponseError, ErrorDocument } from "../../shared/invalid-response-error.js";
 import {
   fallbackCallId,
   readArguments,
@@ -14,13 +14,14 @@ import {
   reportedFields,
   toolCallsField,
 } from "../../shared/wire-fields.js";
-import { asFields, asText, asCount } from "../../../../util/objects.js";
+import { asFields, asList, asText, asCount } from "../../../../util/objects.js";
 
 const FINISH_REASONS: ReadonlyMap<unknown, FinishReason> = new Map<unknown, FinishReason>([
   ["stop", "stop"],
   ["tool_calls", "tool_calls"],
   ["function_call", "tool_calls"],
   ["length", "length"],
+  ["model_length", "length"],
   ["content_filter", "content_filter"],
 ]);
 
@@ -61,12 +62,51 @@ export function readIdentity(document: Fields): Pick<ChatResponse, "responseId" 
   };
 }
 
-/** Reads a text of the message. Absent and null count as empty. */
-function readText(message: Fields, name: "content" | "refusal"): string {
-  const value = message[name] ?? "";
+/** Reads the refusal of the message. Absent and null count as empty. */
+function readRefusal(message: Fields): string {
+  const value = message["refusal"] ?? "";
   if (typeof value !== "string")
-    throw new InvalidResponseError(`choices[0].message.${name} is not a text`, { shown: value });
+    throw new InvalidResponseError("choices[0].message.refusal is not a text", { shown: value });
   return value;
+}
+
+/** The text and the reasoning of a message, or of a delta of a stream. */
+interface MessageTexts {
+  readonly text: string;
+  readonly thought: string;
+}
+
+/**
+ * Reads the text and the reasoning of a message or of a delta. Servers name the field of the
+ * reasoning differently, or send a list of texts and reasoning as the content.
+ * @throws InvalidResponseError for content of another type
+ */
+export function readTexts(message: Fields): MessageTexts {
+  const content = message["content"] ?? "";
+  const thought = asText(message["reasoning_content"]) || asText(message["reasoning"]);
+  if (typeof content === "string") return { text: content, thought };
+  if (!Array.isArray(content))
+    throw new InvalidResponseError("content is neither a text nor a list", { shown: content });
+  const parts = content.map((value: unknown) => {
+    const part = asFields(value);
+    if (part === undefined)
+      throw new InvalidResponseError("content has a part that is not an object", { shown: value });
+    return part;
+  });
+  const thoughts = parts.flatMap((part) => asList(part["thinking"]));
+  return {
+    text: joinTexts(parts.filter(({ type }) => type === "text")),
+    thought: thought + joinTexts(thoughts),
+  };
+}
+
+function joinTexts(parts: readonly unknown[]): string {
+  return parts.map((part) => asText(asFields(part)?.["text"])).join("");
+}
+
+/** @throws ErrorDocument if a gateway reports an error in the choice */
+export function checkChoice(choice: Fields | undefined): void {
+  if (asFields(choice?.["error"]) !== undefined) throw new ErrorDocument(choice);
 }
 
 function readToolCall(value: unknown, index: number, responseId: string | undefined): ToolCall {
@@ -94,6 +134,7 @@ export function readAnswer(document: Fields): ChatResponse {
   if (!Array.isArray(choices) || choices.length === 0)
     throw new InvalidResponseError("The answer has no choices", { shown: document });
   const choice = asFields(choices[0]);
+  checkChoice(choice);
   const message = asFields(choice?.["message"]);
   if (message === undefined)
     throw new InvalidResponseError("choices[0] has no message", { shown: choices[0] });
@@ -102,11 +143,11 @@ export function readAnswer(document: Fields): ChatResponse {
     throw new InvalidResponseError("choices[0].message.tool_calls is not a list", { shown: calls });
   const identity = readIdentity(document);
   const toolCalls = calls.map((call, index) => readToolCall(call, index, identity.responseId));
-  const refusal = readText(message, "refusal");
-  const content = readText(message, "content");
+  const refusal = readRefusal(message);
+  const { text, thought } = readTexts(message);
   return buildResponse({
-    content,
-    reasoning: asText(message["reasoning_content"]),
+    content: text,
+    reasoning: thought,
     refusal,
     toolCalls,
     finishReason: choice?.["finish_reason"],

@@ -5,7 +5,7 @@ import type { Fields } from "../../../../util/objects.js";
 import { StreamedCalls, type StreamedCall } from "../../shared/streamed-calls.js";
 import { fallbackCallId, readArguments } from "../../shared/wire-fields.js";
 import { reasoningChunks } from "../../shared/reasoning.js";
-import { buildResponse, readIdentity, readUsage } from "./answer.js";
+import { buildResponse, checkChoice, readIdentity, readTexts, readUsage } from "./answer.js";
 import { asFields, asText } from "../../../../util/objects.js";
 
 /** The part of an event that concerns a tool call. */
@@ -89,16 +89,16 @@ export class StreamedCompletion implements StreamedAnswer {
   }
 
   #addChoice(choice: Fields): ChatChunk[] {
+    checkChoice(choice);
     const delta = asFields(choice["delta"]) ?? {};
     const chunks: ChatChunk[] = [];
-    const content = delta["content"];
     const refusal = delta["refusal"];
-    const thought = asText(delta["reasoning_content"]);
+    const { text, thought } = readTexts(delta);
     this.#reasoning += thought;
     chunks.push(...reasoningChunks(0, thought));
-    if (typeof content === "string" && content !== "") {
-      this.#content += content;
-      chunks.push({ type: "text", text: content });
+    if (text !== "") {
+      this.#content += text;
+      chunks.push({ type: "text", text });
     }
     if (typeof refusal === "string" && refusal !== "") {
       this.#refusal += refusal;
