@@ -177,6 +177,7 @@ export function pageTests(browser: () => Promise<Browser>): void {
       await page.getByLabel("Token").waitFor();
       await expectAccessible(page, "sign-in");
       await page.goto(`${origin}/#t=the-right-token`);
+      await page.getByLabel("Token").waitFor({ state: "detached" });
       for (const [path, words] of [
         ["runs", "No runs yet"],
         ["reviews", "No review waits"],
