@@ -10,7 +10,6 @@ import type {
   ChatMessage,
   ChatRequest,
   ToolAnswer,
-  ToolCall,
 } from "../../../contracts/chat-model.js";
 import type { ContentPart, MediaPart } from "../../../contracts/content.js";
 import { normalMediaType } from "../../../util/media.js";
@@ -18,6 +17,7 @@ import { withReasoning } from "../shared/reasoning.js";
 import { callDataIn } from "./call-data.js";
 import { mergedSettings, reasoningOptions } from "./reasoning-options.js";
 import { noFormFor, readMedia } from "../shared/parts.js";
+import { sentArguments } from "../shared/wire-fields.js";
 import { cacheMark, setRequestMarks, type MarkableBlock } from "./cache-marks.js";
 import type { Specification } from "./ai-sdk-model.js";
 
@@ -100,15 +100,6 @@ function toOutput(message: ToolAnswer, { specification, provider }: CallTarget):
   return { type: "content", value: value as ContentOutput["value"] };
 }
 
-/** Returns the arguments as a value. Invalid JSON remains a text. */
-function toInput(call: ToolCall): unknown {
-  try {
-    return JSON.parse(call.arguments);
-  } catch {
-    return call.arguments;
-  }
-}
-
 /** The model and the specification for which a request is written. */
 interface CallTarget {
   readonly specification: Specification;
@@ -145,7 +136,7 @@ function toAssistantParts(message: AssistantMessage, provider: string): readonly
     type: "tool-call",
     toolCallId: call.id,
     toolName: call.name,
-    input: toInput(call),
+    input: sentArguments(call),
     ...metadata.get(call.id),
   }));
   const others = [...text, ...calls];

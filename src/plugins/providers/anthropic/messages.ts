@@ -4,7 +4,7 @@ import type { ContentPart, MediaPart } from "../../../contracts/content.js";
 import { noFormFor, readMedia, type PartContent } from "../shared/parts.js";
 import { markOf } from "./cache-marks.js";
 import { withReasoning } from "../shared/reasoning.js";
-import { asFields } from "../../../util/objects.js";
+import { sentArguments } from "../shared/wire-fields.js";
 
 type WireMessage = Anthropic.MessageParam;
 type WireBlock = Anthropic.ContentBlockParam;
@@ -52,22 +52,8 @@ function toBlocks(part: ContentPart): readonly (Anthropic.TextBlockParam | Media
   return blocks.map((block) => ({ ...block, ...markOf(part.cache) }));
 }
 
-/**
- * Returns the arguments as the object that the vendor requires. Invalid arguments become an object
- * with the model's text.
- */
-function toInput(call: ToolCall): object {
-  try {
-    const input = asFields(JSON.parse(call.arguments));
-    if (input !== undefined) return input;
-  } catch {
-    // For invalid arguments, the tool's result reports the problem to the model.
-  }
-  return { arguments: call.arguments };
-}
-
 function toToolUse(call: ToolCall): WireBlock {
-  return { type: "tool_use", id: call.id, name: call.name, input: toInput(call) };
+  return { type: "tool_use", id: call.id, name: call.name, input: sentArguments(call) };
 }
 
 function toToolResult(message: ToolAnswer): Anthropic.ToolResultBlockParam {

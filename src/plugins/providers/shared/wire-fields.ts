@@ -1,4 +1,5 @@
 import type { ToolCall } from "../../../contracts/chat-model.js";
+import { asFields, type Fields } from "../../../util/objects.js";
 
 /** Returns only the fields with values, or `undefined` if there are none. */
 export function reportedFields<T extends object>(fields: {
@@ -16,6 +17,30 @@ export function reportedFields<T extends object>(fields: {
 export function readArguments(value: unknown): string {
   if (typeof value === "string") return value;
   return value === undefined || value === null ? "{}" : JSON.stringify(value);
+}
+
+/**
+ * Returns the arguments of an earlier call as an object. Vendors refuse a conversation with other
+ * arguments. Invalid arguments become an object with the model's text, and no arguments an empty
+ * object.
+ */
+export function sentArguments({ arguments: text }: ToolCall): Fields {
+  if (text.trim() === "") return {};
+  try {
+    const input = asFields(JSON.parse(text));
+    if (input !== undefined) return input;
+  } catch {
+    // The tool's result reports the problem to the model.
+  }
+  return { arguments: text };
+}
+
+/** Returns the arguments of an earlier call as the text of an object. A valid text is unchanged. */
+export function sentArgumentsText(call: ToolCall): string {
+  const sent = sentArguments(call);
+  return sent["arguments"] === call.arguments || call.arguments.trim() === ""
+    ? JSON.stringify(sent)
+    : call.arguments;
 }
 
 /**

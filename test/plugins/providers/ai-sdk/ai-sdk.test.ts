@@ -263,7 +263,12 @@ describe("aiSdk()", () => {
               content: [
                 { type: "text", text: "Hm" },
                 { type: "tool-call", toolCallId: "c1", toolName: "add", input: { a: 1 } },
-                { type: "tool-call", toolCallId: "c2", toolName: "add", input: '{"a"' },
+                {
+                  type: "tool-call",
+                  toolCallId: "c2",
+                  toolName: "add",
+                  input: { arguments: '{"a"' },
+                },
               ],
             },
             {

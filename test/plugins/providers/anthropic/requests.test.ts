@@ -108,7 +108,7 @@ describe("requests of anthropic()", () => {
           {
             role: "assistant",
             content: "",
-            toolCalls: [{ id: "c3", name: "now", arguments: "{}" }],
+            toolCalls: [{ id: "c3", name: "now", arguments: "" }],
           },
           { role: "tool", toolCallId: "c3", toolName: "now", content: "" },
           { role: "user", content: "And?" },

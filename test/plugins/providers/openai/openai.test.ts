@@ -243,6 +243,21 @@ describe("openai()", () => {
       ]);
     });
 
+    it("contain the arguments of earlier calls as JSON objects, unchanged if they are", async () => {
+      const texts = ['{ "a":1 }', '{"a":', "[1]", ""];
+      const toolCalls = texts.map((text, id) => ({ id: `${id}`, name: "add", arguments: text }));
+      const messages = [{ role: "assistant", content: "", toolCalls } as const];
+      const [message] = (await sent({ messages }))["messages"] as readonly {
+        readonly tool_calls: readonly { readonly function: { readonly arguments: string } }[];
+      }[];
+      expect(message?.tool_calls.map((call) => call.function.arguments)).to.deep.equal([
+        '{ "a":1 }',
+        '{"arguments":"{\\"a\\":"}',
+        '{"arguments":"[1]"}',
+        "{}",
+      ]);
+    });
+
     it("contain images as URLs or as data", async () => {
       const images = [
         { type: "image", data: new URL("http://127.0.0.1/a.png") },

@@ -82,7 +82,10 @@ describe('openai() with api "responses"', () => {
         {
           role: "assistant",
           content: "Hm",
-          toolCalls: [{ id: "c1", name: "add", arguments: "{}" }],
+          toolCalls: [
+            { id: "c1", name: "add", arguments: "{}" },
+            { id: "c2", name: "add", arguments: '{"a":' },
+          ],
         },
         { role: "tool", toolCallId: "c1", toolName: "add", content: "3" },
         { role: "assistant", content: "3" },
@@ -99,6 +102,12 @@ describe('openai() with api "responses"', () => {
       },
       { role: "assistant", content: "Hm" },
       { type: "function_call", call_id: "c1", name: "add", arguments: "{}" },
+      {
+        type: "function_call",
+        call_id: "c2",
+        name: "add",
+        arguments: '{"arguments":"{\\"a\\":"}',
+      },
       { type: "function_call_output", call_id: "c1", output: "3" },
       { role: "assistant", content: "3" },
     ]);

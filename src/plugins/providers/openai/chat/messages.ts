@@ -2,6 +2,7 @@ import type OpenAI from "openai";
 import type { ChatMessage, ToolAnswer } from "../../../../contracts/chat-model.js";
 import type { ContentPart } from "../../../../contracts/content.js";
 import type { Breakpoint, MarkPart } from "../cache-marks.js";
+import { sentArgumentsText } from "../../shared/wire-fields.js";
 import { fileText, mediaUrl, noFormFor, readMedia } from "../../shared/parts.js";
 
 type ChatWireMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
@@ -79,7 +80,7 @@ function toWireMessage(message: ChatMessage, mark: MarkPart): ChatWireMessage {
         tool_calls: calls.map((call) => ({
           id: call.id,
           type: "function" as const,
-          function: { name: call.name, arguments: call.arguments },
+          function: { name: call.name, arguments: sentArgumentsText(call) },
         })),
       };
     }

@@ -3,6 +3,7 @@ import type { ChatMessage, ToolAnswer } from "../../../../contracts/chat-model.j
 import type { ContentPart } from "../../../../contracts/content.js";
 import type { Breakpoint, MarkPart } from "../cache-marks.js";
 import { withReasoning } from "../../shared/reasoning.js";
+import { sentArgumentsText } from "../../shared/wire-fields.js";
 import { fileText, mediaUrl, noFormFor, readMedia } from "../../shared/parts.js";
 
 type InputItem = OpenAI.Responses.ResponseInputItem;
@@ -67,7 +68,7 @@ function toItems(message: ChatMessage, mark: MarkPart): readonly InputItem[] {
         type: "function_call",
         call_id: call.id,
         name: call.name,
-        arguments: call.arguments,
+        arguments: sentArgumentsText(call),
       }));
       const items: readonly InputItem[] =
         message.content === "" && calls.length > 0
