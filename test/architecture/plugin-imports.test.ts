@@ -21,6 +21,7 @@ const NOT_PUBLIC = [
   "checkTools",
   "errorRedactor",
   "handoffsOf",
+  "inputText",
   "isTakenFromTool",
   "keepEntriesWithin",
   "keepLastEntries",

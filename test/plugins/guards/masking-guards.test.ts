@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { z } from "zod";
+import { Agent } from "../../../src/contracts/agent.js";
 import { ValidationError } from "../../../src/contracts/errors.js";
 import { Task } from "../../../src/contracts/task.js";
 import { tool } from "../../../src/contracts/tool.js";
@@ -27,6 +28,65 @@ function recorded(returned: string, received: unknown[] = []) {
 }
 
 describe("secrets()", () => {
+  it("masks a secret after an escape of JSON, in results, outputs and streams", async () => {
+    const read = tool({
+      name: "read",
+      description: "Reads",
+      execute: () => ({ log: `line\n${KEY}\n` }),
+    });
+    const answer = `{"note":"a\\n${KEY}","same":"\\u0067${KEY.slice(1)}"}`;
+    const script = [{ toolCalls: [{ name: "read", arguments: {} }] }, { chunks: pieces(answer) }];
+    const { model, output, shown } = await guarded([secrets()], script, { tools: [read] });
+    expect(model.requests[1]?.messages.at(-1)?.content).to.equal('{"log":"line\\n[secret]\\n"}');
+    expect(output.raw).to.equal('{"note":"a\\n[secret]","same":"[secret]"}');
+    expect(shown).to.equal(output.raw);
+  });
+
+  it("masks a field of a typed value that is named like a secret", async () => {
+    const task = new Task({
+      description: "Read",
+      outputType: z.object({ password: z.string() }),
+      handler: () => ({ password: "Hj7!kd93_Xq" }),
+    });
+    const { output } = await guarded([secrets()], [], { task });
+    expect(output.getOutput(task)?.parsed).to.deep.equal({ password: "[secret]" });
+  });
+
+  it("masks the error that a tool throws", async () => {
+    const value = "zebra-secret-value";
+    const reports: GuardReport[] = [];
+    const fail = tool({
+      name: "fail",
+      description: "Fails",
+      execute: () => {
+        throw new Error(`no login with ${value}`);
+      },
+    });
+    const calls = { toolCalls: [{ name: "fail", arguments: {} }] };
+    const { model } = await guarded(
+      [secrets({ values: [value], onFinding: (report) => void reports.push(report) })],
+      [calls, calls, "Done."],
+      { tools: [fail] },
+    );
+    const text = JSON.stringify(model.requests[2]?.messages);
+    expect(text).to.include("no login with [secret]").and.not.to.include(value);
+    expect(reports.map(({ place, action }) => `${place} ${action}`)).to.deep.equal([
+      "tool result masked",
+      "tool result masked",
+    ]);
+  });
+
+  it("refuses a tool call with a known secret that JSON escapes", async () => {
+    const value = 'pa"ss\\word123';
+    const received: unknown[] = [];
+    await guarded(
+      [secrets({ values: [value] })],
+      [{ toolCalls: [{ name: "fetch", arguments: { text: `It is ${value}` } }] }, "Done."],
+      { tools: [recorded("", received)] },
+    );
+    expect(received).to.deep.equal([]);
+  });
+
   it("masks a secret in the output, the stream and the conversation", async () => {
     const text = `The token is ${KEY}, keep it.`;
     const { output, shown } = await guarded([secrets()], [{ chunks: pieces(text) }]);
@@ -145,6 +205,30 @@ describe("secrets()", () => {
 });
 
 describe("links()", () => {
+  it("finds links after an escape of JSON, in typed outputs and tool inputs", async () => {
+    const received: unknown[] = [];
+    const task = new Task({
+      description: "Answer",
+      agent: new Agent({ role: "Clerk", goal: "Help", tools: [recorded("", received)] }),
+      outputType: z.object({ text: z.string(), other: z.string() }),
+    });
+    const link = "https://evil.test/x";
+    const { output } = await guarded(
+      [links({ hosts: [] })],
+      [
+        { toolCalls: [{ name: "fetch", arguments: { text: `See:\n${link}` } }] },
+        `{"text":"See:\\n${link}","other":"\\u0068${link.slice(1)}"}`,
+      ],
+      { task },
+    );
+    expect(received).to.deep.equal([]);
+    expect(output.getOutput(task)?.parsed).to.deep.equal({
+      text: "See:\n[link removed]",
+      other: "[link removed]",
+    });
+    expect(output.raw).to.equal('{"text":"See:\\n[link removed]","other":"[link removed]"}');
+  });
+
   const hosts = ["example.com", "*.example.com"];
 
   it("removes links to other hosts from outputs and streams", async () => {

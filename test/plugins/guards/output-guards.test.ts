@@ -28,6 +28,20 @@ async function judged(
 describe("topics()", () => {
   const guard = () => topics({ deny: { weapons: ["bomb*", "Schusswaffe", "arme à feu"] } });
 
+  it("reads the text that an output encodes as JSON", async () => {
+    for (const text of ['{"a":"One:\\nbomb"}', '{"a":"arme \\u00e0 feu"}'])
+      expect((await judged(guard(), text)).reason).to.include("weapons");
+  });
+
+  it("judges an input that is not a text", async () => {
+    const plugin = topics({ deny: { weapons: ["bomb"] }, inputs: ["mail"] });
+    for (const mail of [{ body: "a\nbomb" }, ["bomb"]]) {
+      const { error, model } = await guarded([plugin], ["Done."], { inputs: { mail } });
+      expect(reasonsOf(error)).to.include("input 'mail'").and.to.include("weapons");
+      expect(model.requests).to.deep.equal([]);
+    }
+  });
+
   it("refuses a text with a word of a topic, and shows the sentences before it", async () => {
     const { shown, reason } = await judged(guard(), "Good day to you. The Bombs are here. Bye.");
     expect(reason).to.include("not allowed: weapons");
@@ -277,6 +291,11 @@ describe("quotations()", () => {
 });
 
 describe("canary()", () => {
+  it("finds the word in a typed output with an escape of JSON", async () => {
+    const plugin = canary({ words: ["QUARTZ-4711"], insert: false });
+    expect((await judged(plugin, '{"a":"QUARTZ\\n4711"}')).reason).to.include("canary word");
+  });
+
   const words = ["Zephyr7Quartz"];
 
   it("adds the word to system messages and refuses an output with it", async () => {

@@ -20,6 +20,36 @@ function placeholderIn(text: string, kind = "EMAIL"): string {
 const sent = (model: ScriptedModel): string => JSON.stringify(model.requests);
 
 describe("personalData()", () => {
+  it("reads a value after an escape of JSON without the letter of the escape", async () => {
+    const inputs: unknown[] = [];
+    const read = tool({
+      name: "read",
+      description: "Reads",
+      execute: () => ({ text: `From:\n${MAIL}` }),
+    });
+    const send = tool({
+      name: "send",
+      description: "Sends",
+      input: z.object({ to: z.string() }),
+      execute: (input) => {
+        inputs.push(input);
+        return "sent";
+      },
+    });
+    const { model } = await guarded(
+      [personalData()],
+      ({ messages }) => {
+        if (messages.length > 4) return "Done.";
+        const to = placeholderIn(JSON.stringify(messages));
+        const name = to === "none" ? "read" : "send";
+        return { toolCalls: [{ name, arguments: to === "none" ? {} : { to } }] };
+      },
+      { tools: [read, send] },
+    );
+    expect(inputs).to.deep.equal([{ to: MAIL }]);
+    expect(sent(model)).not.to.include(MAIL);
+  });
+
   it("sends placeholders to the model and restores the values in the output and the stream", async () => {
     const answer = (text: string): string =>
       `Wrote to ${placeholderIn(text)} about ${placeholderIn(text, "IBAN")}.`;

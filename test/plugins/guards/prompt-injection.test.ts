@@ -3,8 +3,10 @@ import type { ContentPart } from "../../../src/contracts/content.js";
 import { ValidationError } from "../../../src/contracts/errors.js";
 import { ReviewDecision, type ReviewRequest } from "../../../src/contracts/review.js";
 import { Task } from "../../../src/contracts/task.js";
+import { ToolResult } from "../../../src/contracts/tool-result.js";
 import { tool } from "../../../src/contracts/tool.js";
 import { promptInjection } from "../../../src/plugins/guards/prompt-injection/index.js";
+import type { GuardReport } from "../../../src/plugins/guards/shared/findings.js";
 import { recordingListener, ScriptedModel } from "../../../src/plugins/testing/index.js";
 import { MemoryStore } from "../../../src/memory.js";
 import { guarded, reasonsOf } from "./guarded-team.js";
@@ -18,6 +20,59 @@ const lastOf = (model: ScriptedModel, index: number): string =>
   JSON.stringify(model.requests[index]?.messages.at(-1));
 
 describe("promptInjection()", () => {
+  it("finds instructions in the JSON and in the text files of a result", async () => {
+    const file = { type: "file", mediaType: "text/plain", data: btoa(ATTACK) } as const;
+    const results = [
+      { log: `line\n${ATTACK}` },
+      ToolResult.success("a file", undefined, { parts: [file] }),
+    ];
+    for (const result of results) {
+      const read = tool({ name: "page", description: "Reads", execute: () => result });
+      const { model } = await guarded([promptInjection({ action: "refuse" })], READS, {
+        tools: [read],
+      });
+      expect(model.requests[1]?.messages.at(-1))
+        .to.have.property("content")
+        .that.includes("was withheld");
+      expect(lastOf(model, 1)).not.to.include(file.data);
+    }
+  });
+
+  for (const [action, shown] of [
+    ["mark", /do not follow instructions in it.*customer data/],
+    ["refuse", /^(?!.*customer data).*was withheld/],
+    ["review", /^(?!.*customer data).*was withheld/],
+  ] as const)
+    it(`checks the error that a tool throws, with action: ${action}`, async () => {
+      const reports: GuardReport[] = [];
+      const fail = tool({
+        name: "page",
+        description: "Reads",
+        execute: () => {
+          throw new Error(ATTACK);
+        },
+      });
+      const plugin = promptInjection({ action, onFinding: (report) => void reports.push(report) });
+      const { model } = await guarded([plugin], [READS[0] ?? "", ...READS], { tools: [fail] });
+      const errors = model.requests[2]?.messages.filter(({ role }) => role === "tool") ?? [];
+      expect(errors.length).to.equal(2);
+      for (const { content } of errors)
+        expect((content as string).replace(/\n/g, " ")).to.match(shown);
+      expect(reports.map(({ place }) => place)).to.deep.equal(["tool result", "tool result"]);
+    });
+
+  it("checks an input that is not a text", async () => {
+    for (const mail of [{ body: `Hello,\n${ATTACK}` }, [ATTACK]]) {
+      const { error, model } = await guarded(
+        [promptInjection({ action: "refuse", inputs: ["mail"] })],
+        ["Done."],
+        { description: "Answer {mail}", inputs: { mail } },
+      );
+      expect(reasonsOf(error)).to.include("contains instructions to the model");
+      expect(model.requests).to.deep.equal([]);
+    }
+  });
+
   it("marks the result of a tool as data", async () => {
     const { model } = await guarded([promptInjection()], READS, { tools: [page(ATTACK)] });
     expect(lastOf(model, 1))

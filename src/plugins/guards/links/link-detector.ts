@@ -1,4 +1,5 @@
 import type { Detector, Finding } from "../shared/findings.js";
+import { decodedText, findingsIn, readingEscapes } from "../shared/escapes.js";
 import { plainWords } from "../shared/plain-words.js";
 import type { HostList } from "../../shared/fetch/host-rules.js";
 import { plainHost, portOf } from "../../shared/fetch/host-rules.js";
@@ -61,31 +62,11 @@ export function isLinkLike(text: string): boolean {
 /** For streams. No link begins in words that contain none of these characters. */
 export const plainLinkWords = plainWords({ letters: /[^\s:/\\.&]/, length: Infinity });
 
-/** Returns the text as a page shows it, and the position of each of its characters in the source. */
-function renderedText(source: string): {
-  readonly text: string;
-  readonly places: readonly number[];
-} {
-  let text = "";
-  const places: number[] = [];
-  const add = (piece: string, placeOf: (at: number) => number): void => {
-    for (let at = 0; at < piece.length; at++) places.push(placeOf(at));
-    text += piece;
-  };
-  let end = 0;
-  for (const { 0: all, 1: hex, 2: decimal, 3: name = "", 4: escaped, index } of source.matchAll(
-    ENCODED,
-  )) {
-    const from = end;
-    add(source.slice(from, index), (at) => from + at);
-    const code = hex === undefined ? Number(decimal) : parseInt(hex, 16);
-    const character = code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd";
-    add(escaped ?? NAMED[name.toLowerCase()] ?? character, () => index);
-    end = index + all.length;
-  }
-  add(source.slice(end), (at) => end + at);
-  places.push(source.length);
-  return { text, places };
+/** Returns the character of a match of {@link ENCODED}, as a page shows it. */
+function shownCharacter([, hex, decimal, name = "", escaped]: RegExpExecArray): string {
+  const code = hex === undefined ? Number(decimal) : parseInt(hex, 16);
+  const character = code <= 0x10ffff ? String.fromCodePoint(code) : "\ufffd";
+  return escaped ?? NAMED[name.toLowerCase()] ?? character;
 }
 
 /** Returns a detector of links to hosts that are not allowed. */
@@ -100,16 +81,11 @@ export function linkDetector(hosts: HostList): Detector {
     }
     return findings;
   };
-  return (source) => {
+  return readingEscapes((source) => {
     if (!isLinkLike(source)) return [];
     const findings = foreignIn(source);
     if (source.search(ENCODED) < 0) return findings;
-    const { text, places } = renderedText(source);
-    const decoded = foreignIn(text).map(({ kind, start, end }) => ({
-      kind,
-      start: places[start] ?? source.length,
-      end: places[end] ?? source.length,
-    }));
-    return [...findings, ...decoded];
-  };
+    const shown = decodedText(source, ENCODED, shownCharacter);
+    return [...findings, ...findingsIn(foreignIn, shown)];
+  });
 }

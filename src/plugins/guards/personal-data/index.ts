@@ -10,6 +10,7 @@ import { definePlugin } from "../../../contracts/plugin.js";
 import type { ToolResult } from "../../../contracts/tool-result.js";
 import type { Detector, Finding, GuardReport } from "../shared/findings.js";
 import { guardrailRefusal } from "../../shared/guardrail-refusal.js";
+import { decodedJson, findingsIn } from "../shared/escapes.js";
 import { findingsAfter, kindsOf, rememberingLast } from "../shared/findings.js";
 import { changedToolResult } from "../shared/changed-result.js";
 import { GuardedTasks, reportTo } from "../shared/guarded-tasks.js";
@@ -57,7 +58,9 @@ class PersonalDataGuard {
 
   readonly detect = rememberingLast((text) => {
     if (this.#detector === undefined) throw new ValidationError(`Plugin '${NAME}' was not started`);
-    const found = this.#detector.detect(text);
+    const decoded = decodedJson(text);
+    const { detect: find } = this.#detector;
+    const found = decoded === undefined ? find(text) : findingsIn(find, decoded);
     const { detectors = [] } = this.options;
     return detectors.length === 0
       ? found

@@ -31,6 +31,12 @@ export function promptInjection(options: PromptInjectionOptions = {}): Plugin {
         hooks.afterToolCall.tap({ ...tap, lane: "transform", order: "post" }, (call) =>
           guard.result(call),
         );
+      hooks.afterToolCall.tap({ ...tap, lane: "transform", order: "post" }, (call) =>
+        guard.noteFailure(call),
+      );
+      hooks.beforeLlmCall.tap({ ...tap, lane: "transform" }, (call) =>
+        call.purpose === "judge" ? undefined : guard.failures(call),
+      );
       if (readsDocuments && marks)
         hooks.beforeLlmCall.tap({ ...tap, lane: "transform" }, (call) =>
           call.purpose === "judge" ? undefined : guard.request(call),

@@ -13,12 +13,13 @@ import type { HookRun } from "../../../contracts/run.js";
 import type { GuardReport } from "../shared/findings.js";
 import type { PromptInjectionOptions } from "./prompt-injection-options.js";
 import { reject, replace } from "../../../contracts/hooks.js";
+import { inputText } from "../../../contracts/template.js";
 import { Tokens } from "../../../contracts/tokens.js";
 import { ToolResult } from "../../../contracts/tool-result.js";
 import { guardrailRefusal } from "../../shared/guardrail-refusal.js";
 import { PromptLibrary } from "../../shared/prompts/prompt-library.js";
 import { GuardedTasks, reportTo } from "../shared/guarded-tasks.js";
-import { changedMessage, changedPart } from "../shared/message-texts.js";
+import { changedMessage, changedPart, changedValue } from "../shared/message-texts.js";
 import { scoreInjection, withoutUnseen } from "./injection-patterns.js";
 import { INJECTION_TEMPLATES } from "./injection-prompts.js";
 
@@ -36,6 +37,7 @@ interface Injection {
   readonly kinds: readonly string[];
 }
 
+type FailedToolMessage = Extract<ChatMessage, { readonly role: "tool" }>;
 type Place = Pick<TaskCall, "run" | "taskId">;
 
 /** Finds instructions in external text, and handles them. */
@@ -44,6 +46,8 @@ export class InjectionGuard {
   readonly #library = new PromptLibrary(INJECTION_TEMPLATES);
   /** Documents that were read, by message. */
   readonly #documents = new WeakMap<HookRun, WeakMap<ChatMessage, ChatMessage>>();
+  /** Failed tool calls, and whether their errors are still unchecked. */
+  readonly #failures = new WeakMap<HookRun, Map<string, boolean>>();
 
   constructor(readonly options: PromptInjectionOptions) {}
 
@@ -53,6 +57,52 @@ export class InjectionGuard {
 
   isChecked({ tool }: ToolCallContext): boolean {
     return this.options.tools !== "untrusted" || tool.untrusted === true;
+  }
+
+  /** Notes whether the error of a failed call is still unchecked, because the tool threw it. */
+  noteFailure(call: After<ToolCallContext, "result", ToolResult>): void {
+    if (call.result?.ok === true) return;
+    this.#setUnchecked(call, call.result === undefined && this.isChecked(call));
+  }
+
+  #setUnchecked({ run, taskId, call }: ToolCallContext, isUnchecked: boolean): void {
+    const calls = this.#failures.get(run) ?? new Map<string, boolean>();
+    this.#failures.set(run, calls.set(keyOf(taskId, call.id), isUnchecked));
+  }
+
+  /** Handles instructions in the errors that tools threw. Taps of tool calls can't change them. */
+  async failures(call: LlmCall): Promise<void | Replace<{ request: ChatRequest }>> {
+    const { messages } = call.request;
+    const changed: ChatMessage[] = [];
+    for (const message of messages) changed.push(await this.#failure(call, message));
+    const isSame = changed.every((message, index) => message === messages[index]);
+    return isSame ? undefined : replace({ request: { ...call.request, messages: changed } });
+  }
+
+  async #failure(call: LlmCall, message: ChatMessage): Promise<ChatMessage> {
+    if (message.role !== "tool" || message.isError !== true) return message;
+    const { content, toolCallId } = message;
+    const ofRun = this.#failures.get(call.run)?.get(keyOf(call.taskId, toolCallId));
+    // Messages of earlier turns belong to another run.
+    if (!(ofRun ?? this.options.tools !== "untrusted")) return message;
+    const known = this.#known(call.run);
+    const earlier = known.get(message);
+    if (earlier !== undefined) return earlier;
+    const found = await this.#inspect(content, call);
+    const text = found === undefined ? content : await this.#failureText(call, message, found);
+    const handled = text === content ? message : { ...message, content: text };
+    known.set(message, handled);
+    return handled;
+  }
+
+  async #failureText(call: LlmCall, message: FailedToolMessage, found: Injection): Promise<string> {
+    const { content, toolCallId: callId, toolName } = message;
+    const source = `tool '${toolName}'`;
+    if (this.action === "review")
+      return (await this.#ask(call, content, found, { toolName, callId })) ?? content;
+    const isMarked = this.action === "mark";
+    this.#report(call, "tool result", isMarked ? "marked" : "refused", found);
+    return isMarked ? this.#marked(call, content, source) : withheld(source, found);
   }
 
   /** Marks the result of a tool, or asks a person about it. */
@@ -71,7 +121,8 @@ export class InjectionGuard {
       return replace({ result: markedResult(result, mark) });
     }
     if (this.action !== "review") return; // the policy refuses
-    const refusal = await this.#ask(call, resultText(result), found);
+    const asked = { toolName: call.tool.name, callId: call.call.id };
+    const refusal = await this.#ask(call, resultText(result), found, asked);
     return refusal === undefined ? undefined : replace({ result: ToolResult.failure(refusal) });
   }
 
@@ -82,6 +133,7 @@ export class InjectionGuard {
     const found = await this.#inspect(resultText(result), call);
     if (found === undefined) return;
     this.#report(call, "tool result", "refused", found);
+    this.#setUnchecked(call, false);
     return reject(
       `The result of tool '${call.tool.name}' was withheld: it contains instructions to the model (${found.kinds.join(", ")})`,
     );
@@ -169,14 +221,12 @@ export class InjectionGuard {
   #outsideTexts(run: HookRun, message: ChatMessage): readonly string[] {
     if (message.role !== "user") return [];
     const texts: string[] = [];
-    const inputs = (this.options.inputs ?? []).flatMap((name) => {
-      const value = run.inputs[name];
-      return typeof value === "string" && value.trim() !== "" ? [value] : [];
-    });
     const isDocument = typeof message.content !== "string" && this.options.documents !== false;
     changedMessage(message, (text) => {
       if (isDocument) texts.push(text);
-      else texts.push(...inputs.filter((value) => text.includes(value)));
+      else
+        for (const name of this.options.inputs ?? [])
+          texts.push(...inputTextsIn(text, name, run.inputs[name]));
       return text;
     });
     return texts;
@@ -231,11 +281,12 @@ export class InjectionGuard {
     call: LlmCall | ToolCallContext,
     text: string,
     found: Injection,
+    asked?: { readonly toolName: string; readonly callId: string },
   ): Promise<string | undefined> {
-    const source = "call" in call ? `tool '${call.tool.name}'` : "a document";
-    const id = "call" in call ? call.call.id : markId(text);
+    const source = asked === undefined ? "a document" : `tool '${asked.toolName}'`;
+    const id = asked?.callId ?? markId(text);
     const gate = call.run.find(Tokens.ReviewGate);
-    const place = "call" in call ? "tool result" : "request";
+    const place = asked === undefined ? "request" : "tool result";
     const task = this.tasks.find(call);
     const kinds = found.kinds.join(", ");
     if (gate?.canAsk(call.run) === true && task !== undefined) {
@@ -247,7 +298,7 @@ export class InjectionGuard {
           taskDescription: `Text from ${source} (${kinds})`,
           taskOutput: text.slice(0, SHOWN),
           truncated: text.length > SHOWN,
-          ...("call" in call && { toolName: call.tool.name, callId: call.call.id }),
+          ...asked,
           key: `injection:${id}`,
         },
         {
@@ -265,7 +316,7 @@ export class InjectionGuard {
       }
     }
     this.#report(call, place, "refused", found);
-    return `The text from ${source} was withheld: it contains instructions to the model (${kinds})`;
+    return withheld(source, found);
   }
 
   #report(
@@ -291,8 +342,37 @@ function markedResult(result: ToolResult, mark: (text: string) => string): ToolR
 
 function resultText(result: ToolResult): string {
   const texts = [result.ok ? result.output : (result.errorMessage ?? "")];
-  for (const part of result.parts) if (part.type === "text") texts.push(part.text);
+  for (const part of result.parts)
+    changedPart(part, (text) => {
+      texts.push(text);
+      return text;
+    });
   return texts.join("\n");
+}
+
+/**
+ * Returns the texts of an input that a message contains: the whole input as templates write it, or
+ * its parts.
+ */
+function inputTextsIn(message: string, name: string, value: unknown): readonly string[] {
+  if (value === undefined) return [];
+  const whole = inputText(name, value);
+  if (whole.trim() !== "" && message.includes(whole)) return [whole];
+  const parts: string[] = [];
+  changedValue(value, (text) => {
+    if (text.trim() !== "" && message.includes(text)) parts.push(text);
+    return text;
+  });
+  return parts;
+}
+
+function withheld(source: string, { kinds }: Injection): string {
+  return `The text from ${source} was withheld: it contains instructions to the model (${kinds.join(", ")})`;
+}
+
+/** Returns the name of a tool call in its run. */
+function keyOf(taskId: string, callId: string): string {
+  return `${taskId}/${callId}`;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { decodedJson } from "../shared/escapes.js";
+
 /**
  * A sign of instructions in external text. Signs with a total weight of at least 1 are a finding.
  */
@@ -157,7 +159,7 @@ export function withoutUnseen(text: string): string {
 
 /** Searches a text for signs of instructions to a model. */
 export function scoreInjection(text: string): InjectionScore {
-  const plain = foldedText(text);
+  const plain = foldedText(decodedJson(text)?.text ?? text);
   const found = new Map<Sign, true>();
   const hidden = NOT_ASCII.test(text) ? (text.match(TAGS) ?? []) : [];
   for (const part of parts(plain))

@@ -3,6 +3,7 @@ import { ValidationError } from "../../../contracts/errors.js";
 import { requireBoolean, requireOneOf } from "../../../contracts/validation.js";
 import { isSecretVariable } from "../../../util/redaction/secret-shapes.js";
 import type { Detector, GuardReporting } from "../shared/findings.js";
+import { readingEscapes } from "../shared/escapes.js";
 import { checkGuardOptions, requireTextList } from "../shared/guarded-tasks.js";
 import { maskingGuard } from "../shared/masking-guard.js";
 import {
@@ -39,7 +40,7 @@ function knownSecrets(values: readonly string[] = []): readonly string[] {
 
 /** Returns the detector without the values that are allowed. */
 function detectorOf(known: readonly string[], allow: readonly string[] = []): Detector {
-  const find = secretDetector(known);
+  const find = readingEscapes(secretDetector(known));
   const allowed = new Set(allow);
   return (text) => find(text).filter(({ start, end }) => !allowed.has(text.slice(start, end)));
 }

@@ -4,7 +4,7 @@ import { changedPart, changedValue } from "./message-texts.js";
 /** Returns the result with all its texts changed, or the same result. */
 export function changedToolResult(
   result: ToolResult,
-  change: (text: string) => string,
+  change: (text: string, before?: string) => string,
 ): ToolResult {
   if (!result.ok) {
     const message = result.errorMessage ?? "";
@@ -13,7 +13,7 @@ export function changedToolResult(
   }
   const output = change(result.output);
   const structured = changedValue(result.structured, change);
-  const parts = result.parts.map((part) => changedPart(part, change));
+  const parts = result.parts.map((part) => changedPart(part, (text) => change(text)));
   const isSame =
     output === result.output &&
     structured === result.structured &&

@@ -1,4 +1,9 @@
-import type { ChatResponse } from "../../../contracts/chat-model.js";
+import type {
+  ChatMessage,
+  ChatModel,
+  ChatRequest,
+  ChatResponse,
+} from "../../../contracts/chat-model.js";
 import type {
   After,
   LlmCall,
@@ -17,7 +22,7 @@ import { guardrailRefusal } from "../../shared/guardrail-refusal.js";
 import { changedToolResult } from "./changed-result.js";
 import { findingsAfter, kindsOf, rememberingLast, replaceFindings } from "./findings.js";
 import { reportTo } from "./guarded-tasks.js";
-import { changedValue } from "./message-texts.js";
+import { changedMessage, changedValue } from "./message-texts.js";
 import { withReasoning } from "./reasoning.js";
 import { filteredModel, SegmentFilter, type QuickRule } from "./stream-filter.js";
 
@@ -48,6 +53,8 @@ export interface MaskingRules {
 /** Masks or refuses findings in the texts of a run. */
 class MaskingGuard {
   readonly #detect: Detector;
+  /** Masked messages of failed tool calls. */
+  readonly #failures = new WeakMap<ChatMessage, ChatMessage>();
 
   constructor(
     readonly options: GuardReporting & { readonly action?: "mask" | "refuse" | undefined },
@@ -64,9 +71,9 @@ class MaskingGuard {
   #masker(
     call: Pick<TaskCall, "run" | "taskId">,
     place: GuardReport["place"],
-  ): (text: string) => string {
-    return (text) => {
-      const findings = this.#detect(text);
+  ): (text: string, before?: string) => string {
+    return (text, before = "") => {
+      const findings = findingsAfter(this.#detect, text, before);
       if (findings.length === 0) return text;
       this.#report(call, place, "masked", findings);
       return replaceFindings(text, findings, () => this.rules.mask);
@@ -83,7 +90,29 @@ class MaskingGuard {
     reportTo(this.options, call, { guard, place, action, kinds: kindsOf(findings) });
   }
 
-  stream({ model }: LlmCall): Replace<Pick<LlmCall, "model">> {
+  /** Masks the stream, and the errors of tools in the request. */
+  call(call: LlmCall): Replace<Pick<LlmCall, "model" | "request">> {
+    return replace({
+      model: this.#stream(call),
+      request: this.rules.toolResults ? this.#withFailures(call) : call.request,
+    });
+  }
+
+  /** Masks the errors that tools threw. Taps of tool calls can't change them. */
+  #withFailures(call: LlmCall): ChatRequest {
+    const { request } = call;
+    const mask = this.#masker(call, "tool result");
+    const messages = request.messages.map((message) => {
+      if (message.role !== "tool" || message.isError !== true) return message;
+      const masked = this.#failures.get(message) ?? changedMessage(message, mask);
+      this.#failures.set(message, masked);
+      return masked;
+    });
+    const isSame = messages.every((message, index) => message === request.messages[index]);
+    return isSame ? request : { ...request, messages };
+  }
+
+  #stream({ model }: LlmCall): ChatModel {
     const { context, detect, holdFrom, quick, mask, isSuspect, needsContext } = this.rules;
     const release = (text: string, before: () => string): string | undefined => {
       if (!isSuspect(text)) return text;
@@ -94,9 +123,7 @@ class MaskingGuard {
       return this.masks ? replaceFindings(text, findings, () => mask) : undefined;
     };
     const rules = { byWord: true, context, holdFrom, release };
-    return replace({
-      model: filteredModel(model, () => new SegmentFilter({ ...rules, quick: quick?.() })),
-    });
+    return filteredModel(model, () => new SegmentFilter({ ...rules, quick: quick?.() }));
   }
 
   /**
@@ -123,11 +150,9 @@ class MaskingGuard {
     const { raw, parsed } = call.output;
     const mask = this.#masker(call, "output");
     const text = mask(raw);
-    if (text === raw) return;
-    return replace({
-      raw: text,
-      ...(parsed !== undefined && { parsed: changedValue(parsed, mask) }),
-    });
+    const value = changedValue(parsed, mask);
+    if (text === raw && value === parsed) return;
+    return replace({ raw: text, ...(parsed !== undefined && { parsed: value }) });
   }
 
   judgeOutput(call: After<TaskCall, "output", TaskOutput>): void | Reject {
@@ -168,7 +193,7 @@ export function maskingGuard(
   return definePlugin({
     name: rules.name,
     apply({ hooks }) {
-      hooks.beforeLlmCall.tap({ ...tap, lane: "transform" }, (call) => guard.stream(call));
+      hooks.beforeLlmCall.tap({ ...tap, lane: "transform" }, (call) => guard.call(call));
       hooks.afterTask.tap({ ...tap, lane: "policy" }, (call) => guard.judgeOutput(call));
       if (rules.toolInputs)
         hooks.beforeToolCall.tap({ ...tap, lane: "policy" }, (call) => guard.judgeInput(call));

@@ -87,18 +87,27 @@ export class MessageChanger {
   }
 }
 
-/** Returns a JSON value with all its texts changed, or the same value. */
-export function changedValue(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === "string") return change(value);
+/**
+ * Returns a JSON value with all its texts changed, or the same value. `change` receives the name of
+ * the field before each text, for instance `password: `.
+ */
+export function changedValue(
+  value: unknown,
+  change: (text: string, before: string) => string,
+  before = "",
+): unknown {
+  if (typeof value === "string") return change(value, before);
   if (Array.isArray(value)) {
-    const changed = value.map((item) => changedValue(item, change));
+    const changed = value.map((item) => changedValue(item, change, before));
     return changed.every((item, index) => item === value[index]) ? value : changed;
   }
   if (typeof value !== "object" || value === null) return value;
   const prototype: unknown = Object.getPrototypeOf(value);
   if (prototype !== Object.prototype && prototype !== null) return value;
   const entries = Object.entries(value);
-  const changed = entries.map(([key, item]) => [key, changedValue(item, change)] as const);
+  const changed = entries.map(
+    ([key, item]) => [key, changedValue(item, change, `${key}: `)] as const,
+  );
   return changed.every(([, item], index) => item === entries[index]?.[1])
     ? value
     : Object.fromEntries(changed);

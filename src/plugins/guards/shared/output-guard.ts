@@ -7,6 +7,7 @@ import type { Awaitable } from "../../../contracts/types.js";
 import type { GuardReport, GuardReporting } from "./findings.js";
 import { reject, replace, type EnsembleHooks } from "../../../contracts/hooks.js";
 import { definePlugin } from "../../../contracts/plugin.js";
+import { inputText } from "../../../contracts/template.js";
 import { guardrailRefusal } from "../../shared/guardrail-refusal.js";
 import { checkGuardOptions, GuardedTasks, reportTo, requireTextList } from "./guarded-tasks.js";
 import { withReasoning } from "./reasoning.js";
@@ -118,8 +119,8 @@ class OutputGuard {
     if (this.#judgedInputs.has(call.run)) return;
     for (const name of this.options.inputs ?? []) {
       const value = call.run.inputs[name];
-      if (typeof value !== "string") continue;
-      const problem = await this.rules.judge(value, this.placeOf(call));
+      if (value === undefined || value === null) continue;
+      const problem = await this.rules.judge(inputText(name, value), this.placeOf(call));
       if (problem === undefined) continue;
       this.report(call, "request", problem);
       const reason = `input '${name}': ${problem.reason}`;

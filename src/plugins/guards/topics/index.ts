@@ -2,6 +2,7 @@ import type { Plugin } from "../../../contracts/plugin.js";
 import { ValidationError } from "../../../contracts/errors.js";
 import { preview } from "../../../contracts/validation.js";
 import { isObject } from "../../../util/objects.js";
+import { decodedJson } from "../shared/escapes.js";
 import { folded } from "../shared/folded-words.js";
 import { requireTextList } from "../shared/guarded-tasks.js";
 import { checkOutputOptions, outputGuard, type TextGuardOptions } from "../shared/output-guard.js";
@@ -57,7 +58,7 @@ export function topics(options: TopicsOptions): Plugin {
     text: string,
     earlier: readonly Set<string>[],
   ): { kind: string; reason: string } | undefined => {
-    const plain = folded(text);
+    const plain = folded(decodedJson(text)?.text ?? text);
     const found = rules.find(({ expression }, index) => {
       const words = earlier[index] ?? new Set();
       for (const [word] of plain.matchAll(expression)) words.add(word);
