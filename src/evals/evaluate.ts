@@ -67,7 +67,7 @@ export async function evaluate(options: { readonly target: unknown }): Promise<E
       pool.work(
         new EvaluationRun({
           ...{ options: o, kernel, runner, tally, parent, signal: end.signal },
-          datasetHash: scan.hash,
+          scan,
           baseline: baseline && new Map(baseline.result.cases.map((one) => [one.id, one])),
         }),
         selectedCases(dataset, scan),

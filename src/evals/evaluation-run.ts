@@ -10,6 +10,7 @@ import type {
   TrialResult,
   TrialScore,
 } from "./evaluation-result.js";
+import type { DatasetScan } from "./datasets/dataset-scan.js";
 import type { EvaluationKernel } from "./evaluation-kernel.js";
 import type { Sample, Scorer } from "./scorer.js";
 import type { TargetRunner } from "./targets/trial-run.js";
@@ -36,7 +37,7 @@ export interface TrialSettings {
   readonly kernel: EvaluationKernel;
   readonly runner: TargetRunner;
   readonly tally: EvaluationTally;
-  readonly datasetHash: string;
+  readonly scan: DatasetScan;
   /** Cases of the baseline by id. */
   readonly baseline: ReadonlyMap<string, CaseResult> | undefined;
   readonly signal: AbortSignal;
@@ -233,14 +234,14 @@ export class EvaluationRun {
   }
 
   /**
-   * Returns an id that is equal for the same dataset, case, trial and version of the target. A
-   * journal recognises the run by this id.
+   * Returns an id that is equal for the same dataset, case, trial and version of the target. The
+   * id does not depend on the selection of cases. A journal recognises the run by this id.
    */
   async #idOf(one: NamedCase, trial: number): Promise<string> {
-    const { options, datasetHash, runner } = this.settings;
+    const { options, scan, runner } = this.settings;
     this.#evaluation ??= (async () => {
-      const version = options.version ?? (await this.#fingerprint(runner, one.input));
-      return digest([options.name, version, datasetHash]);
+      const version = options.version ?? (await this.#fingerprint(runner, scan.first.input));
+      return digest([options.name, version, scan.hash]);
     })();
     return `ev-${digest([await this.#evaluation, one.id, trial])}`;
   }

@@ -1,7 +1,9 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Agent, BudgetExceededError, Conversation, Ensemble, Task } from "agentensemble";
+import { durable } from "agentensemble/durability";
 import {
+  type CaseSelection,
   Dataset,
   evaluate,
   exact,
@@ -55,6 +57,29 @@ describe("an evaluation of an ensemble", () => {
 });
 
 describe("an evaluation that ends early", () => {
+  it("continues with the same runs if other cases are selected", async () => {
+    const model = new ScriptedModel(() => "answer");
+    const url = `file:${temporaryFolder()}`;
+    await using target = new Ensemble({
+      model,
+      tasks: [Task.of("Say {n}")],
+      plugins: [durable({ url })],
+    });
+    const dataset = ["a", "b", "c"].map((id, n) => ({ id, input: { n }, expected: "answer" }));
+    const of = async (only?: CaseSelection): Promise<number> => {
+      const { problems } = await evaluate({
+        ...{ name: "selected", target, dataset, scorers: [exact()] },
+        ...(only !== undefined && { only }),
+      });
+      expect(problems).to.deep.equal([]);
+      return model.requests.length;
+    };
+    expect(await of({ ids: ["b"] })).to.equal(1);
+    expect(await of({ ids: ["b", "c"] })).to.equal(2);
+    expect(await of()).to.equal(3);
+    expect(await of({ ids: ["c"] })).to.equal(3);
+  });
+
   const cancelled = async (change: object, abort: AbortController): Promise<EvaluationResult> =>
     evaluate({ ...one, scorers: [exact()], signal: abort.signal, ...change });
 

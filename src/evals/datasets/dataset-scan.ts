@@ -14,6 +14,8 @@ export interface DatasetScan {
   readonly hash: string;
   readonly cases: number;
   readonly selected: number;
+  /** The first case of the dataset, which may not be selected. */
+  readonly first: NamedCase;
   /** Whether a case is evaluated. */
   selects(one: NamedCase): boolean;
 }
@@ -31,8 +33,10 @@ export async function scanDataset(
   const ids = new IdSet();
   const choice = new CaseChoice(only, seed);
   let cases = 0;
+  let first: NamedCase | undefined;
   for await (const given of dataset.read()) {
     const one = namedCase(given, cases++);
+    first ??= one;
     if (!ids.add(one.id))
       throw new DatasetError(`Two cases have the id '${preview(one.id)}'`, "DUPLICATE_ID", {
         hint: "Ids name cases in reports and comparisons: make them unique.",
@@ -40,7 +44,7 @@ export async function scanDataset(
     hash.update(hashedText(one)).update("\n");
     choice.offer(one);
   }
-  if (cases === 0)
+  if (first === undefined)
     throw new DatasetError(`The dataset${datasetLabel(dataset)} has no case`, "EMPTY");
   if (choice.count === 0)
     throw new DatasetError(
@@ -52,6 +56,7 @@ export async function scanDataset(
     hash: hash.digest("hex"),
     cases,
     selected: choice.count,
+    first,
     selects: (one) => choice.includes(one),
   };
 }
