@@ -114,7 +114,7 @@ class EndpointOpener {
   }
 
   async open(): Promise<Endpoint> {
-    const { headers, timeoutMs, fetch } = this.#options;
+    const { headers, timeoutMs, idleTimeoutMs, fetch } = this.#options;
     const { baseURL, isVendor, hasKeyHeader, apiKey } = this.address();
     const post = await this.#vendor.open({
       apiKey: apiKey ?? PLACEHOLDER_KEY,
@@ -123,7 +123,7 @@ class EndpointOpener {
       headers: apiKey === undefined && hasKeyHeader ? { authorization: null, ...headers } : headers,
       // This limit is a fallback. The call's own deadline is shorter and includes the body.
       timeoutMs: Math.min(Math.ceil(timeoutMs) + 1000, LONGEST_TIMER_MS),
-      fetch: strictFetch(fetch),
+      fetch: strictFetch(fetch, idleTimeoutMs),
     });
     const redact = secretReplacer([
       ...(apiKey === undefined ? [] : [apiKey]),

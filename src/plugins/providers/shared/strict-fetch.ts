@@ -30,16 +30,44 @@ export class TransportFailure extends Error {
   }
 }
 
+/** Maximum pause of a response that the fetch of Node.js allows by default, in milliseconds. */
+const PLATFORM_PAUSE_MS = 300_000;
+
+/** The key of the object that sends the requests of the fetch of Node.js. Other platforms have none. */
+const GLOBAL_DISPATCHER = Symbol.for("undici.globalDispatcher.1");
+
+interface Dispatcher {
+  dispatch(options: object, handler: unknown): boolean;
+}
+
+function globalDispatcher(): Dispatcher | undefined {
+  return (globalThis as { readonly [GLOBAL_DISPATCHER]?: Dispatcher })[GLOBAL_DISPATCHER];
+}
+
+/** Sends requests like Node.js, without its limits for pauses. */
+const PATIENT: Dispatcher = Object.freeze({
+  dispatch: (options: object, handler: unknown): boolean =>
+    globalDispatcher()?.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler) ??
+    false,
+});
+
 /**
  * Returns a fetch that resolves only for success. It does not follow redirects, because they would
  * send the key to another server. Without `inner` the platform's fetch is looked up at each call.
+ * It allows pauses of `idleTimeoutMs`, even if they exceed the platform's limit.
  * @throws HttpFailure for any other status; TransportFailure without a response
  */
-export function strictFetch(inner: FetchFunction | undefined): FetchFunction {
+export function strictFetch(
+  inner: FetchFunction | undefined,
+  idleTimeoutMs: number,
+): FetchFunction {
   return async (input, init) => {
+    const isPatient =
+      inner === undefined && idleTimeoutMs >= PLATFORM_PAUSE_MS && globalDispatcher() !== undefined;
+    const options = { ...init, redirect: "manual", ...(isPatient && { dispatcher: PATIENT }) };
     let response: Response;
     try {
-      response = await (inner ?? globalThis.fetch)(input, { ...init, redirect: "manual" });
+      response = await (inner ?? globalThis.fetch)(input, options as RequestInit); // Node.js knows `dispatcher`
     } catch (error) {
       throw new TransportFailure(error);
     }
