@@ -204,6 +204,11 @@ describe("openai()", () => {
       });
     });
 
+    it("request no usage of streams if the stream options are null", async () => {
+      await chunksOf(model, { ...REQUEST, providerOptions: { stream_options: null } });
+      expect(server.requests[0]?.body).to.deep.include({ stream: true, stream_options: null });
+    });
+
     it("contain the tool choice only with tools", async () => {
       const tools = [{ name: "add", description: "Adds", parameters: { type: "object" } }];
       expect((await sent({ tools, toolChoice: { name: "add" } }))["tool_choice"]).to.deep.equal({

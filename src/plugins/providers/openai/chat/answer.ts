@@ -74,6 +74,8 @@ function readRefusal(message: Fields): string {
 interface MessageTexts {
   readonly text: string;
   readonly thought: string;
+  /** Whether the reasoning has the name of the field in which some servers require it back. */
+  readonly isReturned: boolean;
 }
 
 /**
@@ -84,7 +86,8 @@ interface MessageTexts {
 export function readTexts(message: Fields): MessageTexts {
   const content = message["content"] ?? "";
   const thought = asText(message["reasoning_content"]) || asText(message["reasoning"]);
-  if (typeof content === "string") return { text: content, thought };
+  const isReturned = typeof message["reasoning_content"] === "string";
+  if (typeof content === "string") return { text: content, thought, isReturned };
   if (!Array.isArray(content))
     throw new InvalidResponseError("content is neither a text nor a list", { shown: content });
   const parts = content.map((value: unknown) => {
@@ -97,6 +100,7 @@ export function readTexts(message: Fields): MessageTexts {
   return {
     text: joinTexts(parts.filter(({ type }) => type === "text")),
     thought: thought + joinTexts(thoughts),
+    isReturned,
   };
 }
 
@@ -144,10 +148,11 @@ export function readAnswer(document: Fields): ChatResponse {
   const identity = readIdentity(document);
   const toolCalls = calls.map((call, index) => readToolCall(call, index, identity.responseId));
   const refusal = readRefusal(message);
-  const { text, thought } = readTexts(message);
+  const { text, thought, isReturned } = readTexts(message);
   return buildResponse({
     content: text,
     reasoning: thought,
+    isReturned,
     refusal,
     toolCalls,
     finishReason: choice?.["finish_reason"],
@@ -158,11 +163,12 @@ export function readAnswer(document: Fields): ChatResponse {
 
 /**
  * Builds a response from its parts. Used for whole and for streamed responses. A refusal replaces
- * the text.
+ * the text. Some servers require the reasoning of messages with tool calls in later requests.
  */
 export function buildResponse(parts: {
   readonly content: string;
   readonly reasoning: string;
+  readonly isReturned: boolean;
   readonly refusal: string;
   readonly toolCalls: readonly ToolCall[];
   readonly finishReason: unknown;
@@ -170,12 +176,14 @@ export function buildResponse(parts: {
   readonly identity: Pick<ChatResponse, "responseId" | "modelId">;
 }): ChatResponse {
   const hasToolCalls = parts.toolCalls.length > 0;
+  const data =
+    parts.isReturned && hasToolCalls ? { reasoning_content: parts.reasoning } : undefined;
   return {
     message: {
       role: "assistant",
       content: parts.content + parts.refusal,
       ...toolCallsField(parts.toolCalls),
-      ...reasoningParts([{ text: parts.reasoning, index: 0 }], {
+      ...reasoningParts([{ text: parts.reasoning, index: 0, ...(data && { data }) }], {
         provider: "openai",
         modelId: parts.identity.modelId ?? "",
       }),

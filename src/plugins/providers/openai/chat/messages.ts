@@ -1,9 +1,14 @@
 import type OpenAI from "openai";
-import type { ChatMessage, ToolAnswer } from "../../../../contracts/chat-model.js";
+import type {
+  AssistantMessage,
+  ChatMessage,
+  ToolAnswer,
+} from "../../../../contracts/chat-model.js";
 import type { ContentPart } from "../../../../contracts/content.js";
 import type { Breakpoint, MarkPart } from "../cache-marks.js";
 import { sentArgumentsText } from "../../shared/wire-fields.js";
 import { fileText, mediaUrl, noFormFor, readMedia } from "../../shared/parts.js";
+import { asFields } from "../../../../util/objects.js";
 
 type ChatWireMessage = OpenAI.Chat.Completions.ChatCompletionMessageParam;
 type WirePart = OpenAI.Chat.Completions.ChatCompletionContentPart;
@@ -57,7 +62,27 @@ function systemContent(
   return mark.prompt_cache_breakpoint === undefined ? text : [{ type: "text", text, ...mark }];
 }
 
-function toWireMessage(message: ChatMessage, mark: MarkPart): ChatWireMessage {
+/**
+ * Returns the field for the reasoning that a server may require back. Only the same model receives
+ * it, because other servers refuse the field.
+ */
+function returnedReasoning(
+  { reasoning = [] }: AssistantMessage,
+  modelId: string,
+): { readonly reasoning_content?: string } {
+  const own = reasoning.find((part) => part.provider === "openai" && part.modelId === modelId);
+  const text = asFields(own?.data)?.["reasoning_content"];
+  return typeof text === "string" ? { reasoning_content: text } : {};
+}
+
+/** The settings that affect the form of messages. */
+interface WireSettings {
+  readonly mark: MarkPart;
+  /** The model that receives the messages. */
+  readonly modelId: string;
+}
+
+function toWireMessage(message: ChatMessage, { mark, modelId }: WireSettings): ChatWireMessage {
   switch (message.role) {
     case "system":
       return { role: "system", content: systemContent(message.content, mark(message)) };
@@ -77,6 +102,7 @@ function toWireMessage(message: ChatMessage, mark: MarkPart): ChatWireMessage {
       return {
         role: "assistant",
         content: message.content === "" ? null : message.content,
+        ...returnedReasoning(message, modelId),
         tool_calls: calls.map((call) => ({
           id: call.id,
           type: "function" as const,
@@ -93,7 +119,7 @@ function toWireMessage(message: ChatMessage, mark: MarkPart): ChatWireMessage {
  */
 export function toWireMessages(
   messages: readonly ChatMessage[],
-  mark: MarkPart,
+  settings: WireSettings,
 ): ChatWireMessage[] {
   const result: ChatWireMessage[] = [];
   let open: WirePart[] = [];
@@ -103,8 +129,8 @@ export function toWireMessages(
   };
   for (const message of messages) {
     if (message.role !== "tool") close();
-    result.push(toWireMessage(message, mark));
-    if (message.role === "tool") open.push(...toResultParts(message, mark));
+    result.push(toWireMessage(message, settings));
+    if (message.role === "tool") open.push(...toResultParts(message, settings.mark));
   }
   close();
   return result;

@@ -70,7 +70,10 @@ export function requestBody(
   requireNoBudget(request.reasoning, "Chat Completions");
   const fields: ChatFields & Pick<StreamingBody, "stream_options"> = {
     model: target.modelId,
-    messages: toWireMessages(request.messages, markerFor(request, target.isVendor)),
+    messages: toWireMessages(request.messages, {
+      mark: markerFor(request, target.isVendor),
+      modelId: target.modelId,
+    }),
     ...cacheFields(request, target.isVendor),
     ...toolFields(request, schemas),
     ...settingFields(request, target.isVendor),
@@ -78,10 +81,11 @@ export function requestBody(
     ...request.providerOptions,
   };
   if (!target.stream) return { ...fields, stream: false };
-  // By default streams do not include the usage.
+  // By default streams do not include the usage. Null suits servers without this field.
+  const { stream_options: options } = fields;
   return {
     ...fields,
     stream: true,
-    stream_options: { include_usage: true, ...fields.stream_options },
+    stream_options: options === null ? null : { include_usage: true, ...options },
   };
 }

@@ -39,6 +39,7 @@ export class StreamedCompletion implements StreamedAnswer {
   readonly #calls = new StreamedCalls<StreamedCall>();
   #content = "";
   #reasoning = "";
+  #isReturned = false;
   #refusal = "";
   #finishReason: unknown;
   #usage: Usage | undefined;
@@ -80,6 +81,7 @@ export class StreamedCompletion implements StreamedAnswer {
     return buildResponse({
       content: this.#content,
       reasoning: this.#reasoning,
+      isReturned: this.#isReturned,
       refusal: this.#refusal,
       toolCalls,
       finishReason: this.#finishReason,
@@ -93,7 +95,8 @@ export class StreamedCompletion implements StreamedAnswer {
     const delta = asFields(choice["delta"]) ?? {};
     const chunks: ChatChunk[] = [];
     const refusal = delta["refusal"];
-    const { text, thought } = readTexts(delta);
+    const { text, thought, isReturned } = readTexts(delta);
+    this.#isReturned ||= isReturned;
     this.#reasoning += thought;
     chunks.push(...reasoningChunks(0, thought));
     if (text !== "") {

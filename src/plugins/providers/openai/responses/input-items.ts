@@ -1,10 +1,15 @@
 import type OpenAI from "openai";
-import type { ChatMessage, ToolAnswer } from "../../../../contracts/chat-model.js";
+import type {
+  AssistantMessage,
+  ChatMessage,
+  ToolAnswer,
+} from "../../../../contracts/chat-model.js";
 import type { ContentPart } from "../../../../contracts/content.js";
 import type { Breakpoint, MarkPart } from "../cache-marks.js";
 import { withReasoning } from "../../shared/reasoning.js";
 import { sentArgumentsText } from "../../shared/wire-fields.js";
 import { fileText, mediaUrl, noFormFor, readMedia } from "../../shared/parts.js";
+import { asFields } from "../../../../util/objects.js";
 
 type InputItem = OpenAI.Responses.ResponseInputItem;
 /** A content part of a user message or of a function output. */
@@ -47,6 +52,12 @@ function systemContent(text: string, mark: Breakpoint): string | InputContent[] 
     : [{ type: "input_text", text, ...mark }];
 }
 
+/** Returns the message without reasoning of Chat Completions, which is no item of this API. */
+function withItemsOnly(message: AssistantMessage): AssistantMessage {
+  const reasoning = message.reasoning?.filter(({ data }) => asFields(data)?.["type"] !== undefined);
+  return { ...message, reasoning };
+}
+
 function toItems(message: ChatMessage, mark: MarkPart): readonly InputItem[] {
   switch (message.role) {
     case "system":
@@ -74,7 +85,7 @@ function toItems(message: ChatMessage, mark: MarkPart): readonly InputItem[] {
         message.content === "" && calls.length > 0
           ? calls
           : [{ role: "assistant", content: message.content }, ...calls];
-      return withReasoning(message, "openai", items);
+      return withReasoning(withItemsOnly(message), "openai", items);
     }
   }
 }
