@@ -36,16 +36,16 @@ const PLATFORM_PAUSE_MS = 300_000;
 /** The key of the object that sends the requests of the fetch of Node.js. Other platforms have none. */
 const GLOBAL_DISPATCHER = Symbol.for("undici.globalDispatcher.1");
 
-interface Dispatcher {
+interface PlatformDispatcher {
   dispatch(options: object, handler: unknown): boolean;
 }
 
-function globalDispatcher(): Dispatcher | undefined {
-  return (globalThis as { readonly [GLOBAL_DISPATCHER]?: Dispatcher })[GLOBAL_DISPATCHER];
+function globalDispatcher(): PlatformDispatcher | undefined {
+  return (globalThis as { readonly [GLOBAL_DISPATCHER]?: PlatformDispatcher })[GLOBAL_DISPATCHER];
 }
 
 /** Sends requests like Node.js, without its limits for pauses. */
-const PATIENT: Dispatcher = Object.freeze({
+const PATIENT: PlatformDispatcher = Object.freeze({
   dispatch: (options: object, handler: unknown): boolean =>
     globalDispatcher()?.dispatch({ ...options, headersTimeout: 0, bodyTimeout: 0 }, handler) ??
     false,

@@ -76,13 +76,13 @@ function returnedReasoning(
 }
 
 /** The settings that affect the form of messages. */
-interface WireSettings {
+interface ChatWireSettings {
   readonly mark: MarkPart;
   /** The model that receives the messages. */
   readonly modelId: string;
 }
 
-function toWireMessage(message: ChatMessage, { mark, modelId }: WireSettings): ChatWireMessage {
+function toWireMessage(message: ChatMessage, { mark, modelId }: ChatWireSettings): ChatWireMessage {
   switch (message.role) {
     case "system":
       return { role: "system", content: systemContent(message.content, mark(message)) };
@@ -119,7 +119,7 @@ function toWireMessage(message: ChatMessage, { mark, modelId }: WireSettings): C
  */
 export function toWireMessages(
   messages: readonly ChatMessage[],
-  settings: WireSettings,
+  settings: ChatWireSettings,
 ): ChatWireMessage[] {
   const result: ChatWireMessage[] = [];
   let open: WirePart[] = [];
