@@ -10,6 +10,7 @@ import { canary } from "../../../src/plugins/guards/canary/index.js";
 import { jsonOnly } from "../../../src/plugins/guards/json-only/index.js";
 import { language } from "../../../src/plugins/guards/language/index.js";
 import { quotations } from "../../../src/plugins/guards/quotations/index.js";
+import type { GuardReport } from "../../../src/plugins/guards/shared/findings.js";
 import { topics } from "../../../src/plugins/guards/topics/index.js";
 import { toxicity } from "../../../src/plugins/guards/toxicity/index.js";
 import { openaiModeration } from "../../../src/plugins/providers/openai/index.js";
@@ -24,6 +25,39 @@ async function judged(
   const { error, shown } = await guarded([guard], [{ chunks: pieces(text, 4) }], more);
   return { shown, reason: reasonsOf(error) };
 }
+
+describe("a text before tool calls", () => {
+  const look = tool({ name: "look", description: "Looks", execute: () => "seen" });
+  const script = (text: string) => [
+    { text, toolCalls: [{ name: "look", arguments: {} }] },
+    "Done.",
+  ];
+
+  for (const [guard, refused] of [
+    [topics, "I need a bomb for this."],
+    [canary, "My marker is QUARTZ-4711."],
+  ] as const)
+    it(`is removed if ${guard.name}() refuses it`, async () => {
+      const actions: string[] = [];
+      const onFinding = ({ place, action }: GuardReport): void =>
+        void actions.push(`${place} ${action}`);
+      const plugin =
+        guard === topics
+          ? topics({ deny: { weapons: ["bomb"] }, onFinding })
+          : canary({ words: ["QUARTZ-4711"], insert: false, onFinding });
+      const { model, output } = await guarded([plugin], script(refused), { tools: [look] });
+      expect(output.raw).to.equal("Done.");
+      expect(JSON.stringify(model.requests[1])).not.to.include(refused);
+      expect(model.requests[1]?.messages.at(-1)).to.include({ role: "tool", content: "seen" });
+      expect(actions).to.deep.equal(["response removed"]);
+    });
+
+  it("is kept otherwise", async () => {
+    const plugin = topics({ deny: { weapons: ["bomb"] } });
+    const { model } = await guarded([plugin], script("I look."), { tools: [look] });
+    expect(model.requests[1]?.messages.at(-2)).to.include({ content: "I look." });
+  });
+});
 
 describe("topics()", () => {
   const guard = () => topics({ deny: { weapons: ["bomb*", "Schusswaffe", "arme à feu"] } });

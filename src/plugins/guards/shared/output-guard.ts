@@ -48,7 +48,10 @@ export interface OutputRules {
   filter?(place: JudgedPlace): StreamFilter;
   /** Whether inputs of tools are also judged. */
   readonly toolInputs?: boolean;
-  /** Whether reasoning is removed from responses, because it is not judged. */
+  /**
+   * Whether reasoning is removed from responses, because it is not judged. Texts before tool calls
+   * are then judged.
+   */
   readonly hidesReasoning?: boolean;
   /** Further taps, before those of the guard. */
   apply?(hooks: EnsembleHooks): void;
@@ -97,12 +100,20 @@ class OutputGuard {
     });
   }
 
-  /** Removes the reasoning, which a page would show. */
-  response(
+  /** Removes the reasoning, and a refused text before tool calls. Pages and threads show both. */
+  async response(
     call: After<LlmCall, "response", ChatResponse>,
-  ): void | Replace<{ response: ChatResponse }> {
+  ): Promise<void | Replace<{ response: ChatResponse }>> {
     if (call.response === undefined || !this.#applies(call.taskId)) return;
     const response = withReasoning(call.response, () => "");
+    const { message } = response;
+    if ((message.toolCalls?.length ?? 0) > 0 && message.content.trim() !== "") {
+      const problem = await this.rules.judge(message.content, this.placeOf(call));
+      if (problem !== undefined) {
+        this.report(call, "response", problem, "removed");
+        return replace({ response: { ...response, message: { ...message, content: "" } } });
+      }
+    }
     return response === call.response ? undefined : replace({ response });
   }
 
@@ -133,9 +144,10 @@ class OutputGuard {
     call: Pick<TaskCall, "run" | "taskId">,
     place: GuardReport["place"],
     { kind }: OutputProblem,
+    action: GuardReport["action"] = "refused",
   ): void {
     const { name: guard } = this.rules;
-    reportTo(this.options, call, { guard, place, action: "refused", kinds: [kind] });
+    reportTo(this.options, call, { guard, place, action, kinds: [kind] });
   }
 }
 
