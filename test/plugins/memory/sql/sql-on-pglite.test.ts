@@ -127,6 +127,16 @@ describe("sqlMemoryStore on PGlite", function () {
     });
   });
 
+  /** The closed database of the first test below. */
+  let closed: string | undefined;
+
+  /** Returns a new folder with a copy of that database, since creating a database takes seconds. */
+  function folderWithDatabase(): string {
+    const folder = temporaryFolder();
+    if (closed !== undefined) cpSync(closed, join(folder, "memory"), { recursive: true });
+    return join(folder, "memory");
+  }
+
   describe("in a folder", () => {
     let folder: string;
     beforeEach(() => {
@@ -180,12 +190,13 @@ describe("sqlMemoryStore on PGlite", function () {
         ],
       ]);
       await again.close?.();
+      closed = join(folder, "deep/memory");
     });
 
     it("survives the kill of its process, takes over its lock, and does not block the event loop", async () => {
-      const url = `pglite:${join(folder, "memory")}`;
+      const url = `pglite:${folderWithDatabase()}`;
       const program = `import { sqlMemoryStore } from "agentensemble/memory";
-        const store = sqlMemoryStore({ url: ${JSON.stringify(url)} });
+        const store = sqlMemoryStore({ url: ${JSON.stringify(url)}, table: "plain" });
         await store.store("s", { content: "kept", storedAt: new Date() }); console.log("stored"); setInterval(() => {}, 1000);`;
       const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
         cwd: projectRoot,
@@ -196,7 +207,7 @@ describe("sqlMemoryStore on PGlite", function () {
       await once(child, "close");
       let turns = 0;
       const counting = setInterval(() => turns++, 1);
-      const store = sqlMemoryStore({ url });
+      const store = sqlMemoryStore({ url, table: "plain" });
       expect(texts(await store.retrieve("s", "", 5))).to.deep.equal(["kept"]);
       clearInterval(counting);
       expect(turns).to.be.greaterThan(20);
@@ -205,8 +216,8 @@ describe("sqlMemoryStore on PGlite", function () {
   });
 
   it("does not keep a process alive if it was not closed", () => {
-    const program = `import { sqlMemoryStore } from "agentensemble/memory"; const store = sqlMemoryStore({ url: "pglite:memory" });
-      await store.store("s", { content: "x", storedAt: new Date() }); console.log((await store.retrieve("s", "", 1)).length)`;
+    const program = `import { sqlMemoryStore } from "agentensemble/memory"; const store = sqlMemoryStore({ url: ${JSON.stringify(`pglite:${folderWithDatabase()}`)}, table: "plain" });
+      await store.store("s", { content: "x", storedAt: new Date() }); console.log((await store.retrieve("s", "", 5)).length)`;
     const options = { cwd: projectRoot, encoding: "utf8", timeout: 100_000 } as const;
     expect(
       execFileSync(process.execPath, ["--input-type=module", "--eval", program], options),
