@@ -107,6 +107,11 @@ export function readReasoning(block: Fields, index: number): ReasoningBlock {
     : { text, index };
 }
 
+/** Returns the number of blocks that a text becomes in later requests. */
+export function blocksOfText(text: string): 0 | 1 {
+  return text.trim() === "" ? 0 : 1; // the vendor refuses blank texts
+}
+
 /**
  * Reads a whole response.
  * @throws InvalidResponseError naming the first invalid part
@@ -130,7 +135,7 @@ export function readAnswer(message: Fields): ChatResponse {
       });
     } else if (isReasoning(block)) {
       reasoning.push(
-        readReasoning(block, Math.min(texts.length, 1) + toolCalls.length + reasoning.length),
+        readReasoning(block, blocksOfText(texts.join("")) + toolCalls.length + reasoning.length),
       );
     } else if (block["type"] === "text") {
       if (typeof block["text"] !== "string")

@@ -1,5 +1,10 @@
 import type { Anthropic } from "@anthropic-ai/sdk";
-import type { ChatMessage, ToolAnswer, ToolCall } from "../../../contracts/chat-model.js";
+import type {
+  AssistantMessage,
+  ChatMessage,
+  ToolAnswer,
+  ToolCall,
+} from "../../../contracts/chat-model.js";
 import type { ContentPart, MediaPart } from "../../../contracts/content.js";
 import { noFormFor, readMedia, type PartContent } from "../shared/parts.js";
 import { markOf } from "./cache-marks.js";
@@ -67,6 +72,17 @@ function toToolResult(message: ToolAnswer): Anthropic.ToolResultBlockParam {
   };
 }
 
+/**
+ * Inserts the blocks of thinking. The vendor refuses thinking as the last block, and permits a turn
+ * without thinking. The last block is thinking if more text followed it, because all texts form one
+ * block.
+ */
+function withThinking(message: AssistantMessage, others: WireBlock[]): WireBlock[] {
+  const blocks = [...withReasoning(message, "anthropic", others)];
+  const last = blocks.at(-1)?.type;
+  return last === "thinking" || last === "redacted_thinking" ? others : blocks;
+}
+
 /** The settings that affect the form of messages. */
 export interface WireSettings {
   /** Whether the model may think. If so, its earlier reasoning is sent back. */
@@ -89,7 +105,7 @@ function toWireMessage(message: ChatMessage, o: WireSettings): WireMessage | und
       return { role: "user", content: [toToolResult(message)] };
     case "assistant": {
       const others = [...textBlocks(message.content), ...(message.toolCalls ?? []).map(toToolUse)];
-      const content = o.thinks ? [...withReasoning(message, "anthropic", others)] : others;
+      const content = o.thinks ? withThinking(message, others) : others;
       return content.length === 0 ? undefined : { role: "assistant", content };
     }
   }

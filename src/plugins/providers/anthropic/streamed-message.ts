@@ -5,7 +5,14 @@ import type { Fields } from "../../../util/objects.js";
 import { StreamedCalls, type StreamedCall } from "../shared/streamed-calls.js";
 import { readArguments } from "../shared/wire-fields.js";
 import { reasoningChunks } from "../shared/reasoning.js";
-import { buildResponse, isReasoning, readIdentity, readReasoning, readToolUse } from "./answer.js";
+import {
+  blocksOfText,
+  buildResponse,
+  isReasoning,
+  readIdentity,
+  readReasoning,
+  readToolUse,
+} from "./answer.js";
 import { asFields, asText } from "../../../util/objects.js";
 
 interface CallInProgress extends StreamedCall {
@@ -126,7 +133,7 @@ export class StreamedMessage implements StreamedAnswer {
 
   #beginReasoning(block: Fields, blockIndex: unknown): readonly ChatChunk[] {
     const index = this.#reasoning.size;
-    const position = (this.#text === "" ? 0 : 1) + this.#calls.count + index;
+    const position = blocksOfText(this.#text) + this.#calls.count + index;
     this.#reasoning.set(blockIndex, { index, position, block: { ...block } });
     return reasoningChunks(index, asText(block["thinking"]));
   }
