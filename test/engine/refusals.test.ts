@@ -153,16 +153,18 @@ describe("the scope of a task", () => {
 
 describe("the answer of a tap", () => {
   it("is a text for a task", async () => {
-    const { error } = await runToEnd({
-      tasks: [echo("a")],
-      plugins: [
-        tapping("odd", ({ hooks }) =>
-          hooks.beforeTask.tap({ name: "odd", lane: "answer" }, () => answer({} as never)),
-        ),
-      ],
-    });
-    expect(error?.cause).to.have.property("code", "AE_VALIDATION");
-    expect(error?.message).to.include("{ raw: string }");
+    for (const value of [{}, null]) {
+      const { error } = await runToEnd({
+        tasks: [echo("a")],
+        plugins: [
+          tapping("odd", ({ hooks }) =>
+            hooks.beforeTask.tap({ name: "odd", lane: "answer" }, () => answer(value as never)),
+          ),
+        ],
+      });
+      expect(error?.cause).to.have.property("code", "AE_VALIDATION");
+      expect(error?.message).to.include("{ raw: string }");
+    }
   });
 
   it("is a response for a delegation", async () => {

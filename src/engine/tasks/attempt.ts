@@ -76,8 +76,8 @@ export class Attempt extends FrameStep<TaskCall, TaskOutput> {
   }
 
   override async fromAnswer(value: unknown): Promise<TaskOutput> {
-    const answer = value as TaskAnswer; // checked next
-    if (typeof answer.raw !== "string")
+    const answer = value as TaskAnswer | null | undefined; // checked next
+    if (typeof answer?.raw !== "string")
       throw new ValidationError(
         `answer() of beforeTask must return { raw: string }, got: ${preview(answer)}`,
       );
