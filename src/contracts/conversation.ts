@@ -72,6 +72,11 @@ export interface StoredTurn {
   readonly outputTokens?: number | undefined;
   /** In the currency of the configured prices. */
   readonly cost?: number | undefined;
+  /**
+   * The source of external text that the run of the turn had read, also in earlier turns. Later
+   * turns that read this turn count as having read the text.
+   */
+  readonly untrusted?: string | undefined;
 }
 
 /** A summary of the turns `0` to `upTo`. The store keeps these turns. */
@@ -80,6 +85,8 @@ export interface ThreadSummary {
   readonly text: string;
   /** The time of the summary: ISO 8601, UTC. */
   readonly at: string;
+  /** The source of external text that one of the turns had read. */
+  readonly untrusted?: string | undefined;
 }
 
 /** The data of a thread without its turns. */

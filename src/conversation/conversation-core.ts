@@ -24,6 +24,7 @@ import { checkModels } from "../ensemble/check-models.js";
 import { openKernel, type OpenKernel } from "../ensemble/open-kernel.js";
 import { unusedOptions } from "../ensemble/unused-options.js";
 import { validateRun } from "../ensemble/validate-run.js";
+import { noteKeptSource } from "../plugins/shared/memory/kept-source.js";
 import { ChatTurnsToken } from "../plugins/agents/chat/index.js";
 import { InMemoryThreads } from "../plugins/conversation/memory-store/in-memory-threads.js";
 import { lastTurns } from "../plugins/conversation/windows/window-policies.js";
@@ -220,18 +221,23 @@ export class ConversationCore {
     const { summary } = head;
     const isSound = summary !== undefined && summary.upTo < keep;
     const counter = scope.get(Tokens.TokenCounter);
+    let untrusted = isSound ? summary.untrusted : undefined;
     const chosen = await this.#policy.select({
       head: { ...head, turns: keep, summary: isSound ? summary : undefined },
-      read: ({ limit, before = keep }) =>
-        store.read(threadId, { limit, before: Math.min(before, keep) }),
+      read: async ({ limit, before = keep }) => {
+        const turns = await store.read(threadId, { limit, before: Math.min(before, keep) });
+        untrusted ??= turns.find((turn) => turn.untrusted !== undefined)?.untrusted;
+        return turns;
+      },
       countTokens: (messages) => countMessageTokens(messages, counter),
       summarize,
       run: scope.run,
       signal: scope.signal,
       warn: (message) => scope.run.warn(message),
     });
+    if (untrusted !== undefined) noteKeptSource(scope.run, "turn stored", untrusted);
     if (chosen.summary !== undefined && chosen.summary.text !== summary?.text)
-      work.summary = chosen.summary;
+      work.summary = { ...chosen.summary, ...(untrusted !== undefined && { untrusted }) };
     work.turnsInWindow = chosen.turns.length;
     return { turns: chosen.turns, summary: chosen.summary?.text };
   }

@@ -29,11 +29,13 @@ export interface TurnFacts {
   readonly added: readonly AddedMessage[];
   readonly output: EnsembleOutput;
   readonly views: ToolCallViews;
+  /** The source of external text that the run has read. */
+  readonly untrusted: string | undefined;
 }
 
 /** Returns the stored form of a turn. */
 export function storedTurnOf(facts: TurnFacts): StoredTurn {
-  const { n, turnId, at, status, agentRole, nextAgentRole, output } = facts;
+  const { n, turnId, at, status, agentRole, nextAgentRole, output, untrusted } = facts;
   const { inputTokens, outputTokens, costEstimate } = output.metrics;
   return Object.freeze({
     v: 1,
@@ -47,6 +49,7 @@ export function storedTurnOf(facts: TurnFacts): StoredTurn {
     ...(inputTokens >= 0 && { inputTokens }),
     ...(outputTokens >= 0 && { outputTokens }),
     ...(costEstimate !== undefined && { cost: costEstimate.totalCost }),
+    ...(untrusted !== undefined && { untrusted }),
   });
 }
 

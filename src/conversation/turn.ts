@@ -71,6 +71,8 @@ class TurnWork {
   turnsInWindow = 0;
   /** A summary created by the window. */
   summary: ThreadSummary | undefined;
+  /** The run, once it reads the window. */
+  run: HookRun | undefined;
   /** The text of the model call in progress. */
   #text = "";
 
@@ -225,6 +227,7 @@ export class Turn {
       progress: this.#work.progress,
       warning,
       readWindow: async (reader) => {
+        this.#work.run = reader.scope.run;
         await this.#kept.keepMessage(reader.scope.run, {
           version: head?.version ?? 0,
           keep,
@@ -257,6 +260,7 @@ export class Turn {
       added,
       output,
       views: this.#work.views,
+      untrusted: this.#work.run?.untrustedSource,
     });
     const result = this.#result(stored, output, text);
     if (status !== "completed" && this.#isDiscarded(output.error)) return { result };

@@ -6,7 +6,7 @@ import { Tokens } from "../../../contracts/tokens.js";
  * Requires a person's approval for some calls after a run has read external text. The calls are
  * those of tools that write, send or declare no effect. External text comes from these sources:
  * - a tool with `untrusted: true`, also in a delegated task
- * - memory or a lesson that was recorded after a run had read external text
+ * - memory, a lesson or a turn of a thread that was stored after a run had read external text
  *
  * Without a review handler, the call fails its task.
  */
