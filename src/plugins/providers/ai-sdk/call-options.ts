@@ -189,7 +189,7 @@ function toPromptMessage(message: ChatMessage, target: CallTarget): LanguageMode
 
 /**
  * Converts the conversation. The results of one turn's tool calls form one message, because some
- * vendors require this.
+ * vendors require this. Empty answers are omitted, because some vendors refuse them.
  */
 function toPrompt(
   messages: readonly ChatMessage[],
@@ -200,7 +200,7 @@ function toPrompt(
     const next = toPromptMessage(message, target);
     const last = prompt.at(-1);
     if (next.role === "tool" && last?.role === "tool") last.content.push(...next.content);
-    else prompt.push(next);
+    else if (next.content.length > 0) prompt.push(next);
   }
   return prompt;
 }

@@ -3,7 +3,8 @@ import type { ModelErrorCode } from "../../../contracts/model-error-code.js";
 const QUOTA_WORDS =
   /insufficient_quota|billing|exceeded your current quota|insufficient (balance|credit)|credit balance is too low/i;
 /** Texts that identify an empty account for vendors without a specific status. */
-const EMPTY_ACCOUNT_WORDS = /billing_error|credit balance is too low/i;
+const EMPTY_ACCOUNT_WORDS =
+  /billing_(error|hard_limit_reached)|credit balance is too low|reached your specified API usage limit/i;
 /** Texts that identify a rate limit, even if they also name the account's billing page. */
 const LIMIT_WORDS = /rate_limit_exceeded|rate limit reached|(again|retry) in \d/i;
 const CONTEXT_WORDS =

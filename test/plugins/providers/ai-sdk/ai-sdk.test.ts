@@ -230,6 +230,7 @@ describe("aiSdk()", () => {
             },
             { role: "tool", toolCallId: "c1", toolName: "add", content: "3" },
             { role: "tool", toolCallId: "c2", toolName: "add", content: "broken", isError: true },
+            { role: "assistant", content: "" },
           ],
           tools: [{ name: "add", description: "Adds", parameters: schema }],
           toolChoice: { name: "add" },

@@ -81,7 +81,12 @@ describe("the meaning of a failure of a vendor", () => {
       "AE_MODEL_RATE_LIMITED",
       "AE_MODEL_BAD_REQUEST",
     ]);
-    expect(codeOf(400, "credit balance is too low")).to.equal("AE_MODEL_QUOTA");
+    for (const words of [
+      "credit balance is too low",
+      "You have reached your specified API usage limits. You will regain access on 2026-12-01.",
+      "billing_hard_limit_reached",
+    ])
+      expect([words, codeOf(400, words)]).to.deep.equal([words, "AE_MODEL_QUOTA"]);
     expect(judgeStatus(501, "", place).retryable).to.equal(false);
     expect(judgeStatus(302, "", place).hint).to.contain("(now https://a.test/v1)");
   });
