@@ -14,6 +14,8 @@ export interface WireTarget {
   readonly modelId: string;
   /** Whether the target is the vendor itself. Other servers support only the older parameters. */
   readonly isVendor: boolean;
+  /** URL of the API. */
+  readonly baseURL: string;
   readonly stream: boolean;
 }
 

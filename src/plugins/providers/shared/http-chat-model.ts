@@ -125,6 +125,7 @@ export class HttpChatModel implements ChatModel {
       const wire = this.#protocol.write(request, {
         modelId,
         isVendor: endpoint.isVendor,
+        baseURL: endpoint.baseURL,
         stream: false,
       });
       const document = await call.readDocument(
@@ -160,6 +161,7 @@ export class HttpChatModel implements ChatModel {
       const wire = this.#protocol.write(request, {
         modelId,
         isVendor: endpoint.isVendor,
+        baseURL: endpoint.baseURL,
         stream: true,
       });
       const body = await call.post(endpoint, this.#protocol.path, wire.body);

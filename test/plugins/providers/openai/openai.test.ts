@@ -168,7 +168,7 @@ describe("openai()", () => {
       expect(body["stop"]).to.deep.equal(["END"]);
     });
 
-    it("contain the newer name of the output limit for OpenAI itself", async () => {
+    it("contain the newer name of the output limit for OpenAI itself and for Azure", async () => {
       const bodies: unknown[] = [];
       const fetching: typeof fetch = (_input, init) => {
         bodies.push(typeof init?.body === "string" ? JSON.parse(init.body) : undefined);
@@ -176,13 +176,15 @@ describe("openai()", () => {
           Response.json({ choices: [{ message: { content: "ok" }, finish_reason: "stop" }] }),
         );
       };
-      await openai("o3", { apiKey: KEY, fetch: fetching }).chat({
-        ...REQUEST,
-        maxOutputTokens: 50,
-      });
-      expect(bodies[0])
-        .to.include({ max_completion_tokens: 50 })
-        .and.not.have.property("max_tokens");
+      for (const baseURL of [undefined, "https://a.openai.azure.com/openai/v1"]) {
+        await openai("o3", { apiKey: KEY, baseURL, fetch: fetching }).chat({
+          ...REQUEST,
+          maxOutputTokens: 50,
+        });
+        expect(bodies.at(-1))
+          .to.include({ max_completion_tokens: 50 })
+          .and.not.have.property("max_tokens");
+      }
     });
 
     it("merge providerOptions into the body, with precedence", async () => {

@@ -40,7 +40,12 @@ function formatFields({ format }: RequestSchemas): Partial<ChatFields> {
   };
 }
 
-function settingFields(request: ChatRequest, isVendor: boolean): Partial<ChatFields> {
+/** Whether the server accepts the newer name of the output limit. Azure has OpenAI's models. */
+function hasNewerLimit({ isVendor, baseURL }: WireTarget): boolean {
+  return isVendor || new URL(baseURL).hostname.endsWith(".azure.com");
+}
+
+function settingFields(request: ChatRequest, target: WireTarget): Partial<ChatFields> {
   const { temperature, maxOutputTokens, stopSequences, reasoning } = request;
   return {
     ...(reasoning?.effort === undefined ? {} : { reasoning_effort: reasoning.effort }),
@@ -49,7 +54,7 @@ function settingFields(request: ChatRequest, isVendor: boolean): Partial<ChatFie
     // one.
     ...(maxOutputTokens === undefined
       ? {}
-      : isVendor
+      : hasNewerLimit(target)
         ? { max_completion_tokens: maxOutputTokens }
         : { max_tokens: maxOutputTokens }),
     ...(stopSequences === undefined || stopSequences.length === 0
@@ -76,7 +81,7 @@ export function requestBody(
     }),
     ...cacheFields(request, target.isVendor),
     ...toolFields(request, schemas),
-    ...settingFields(request, target.isVendor),
+    ...settingFields(request, target),
     ...formatFields(schemas),
     ...request.providerOptions,
   };
