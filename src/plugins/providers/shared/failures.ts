@@ -7,7 +7,13 @@ import type { Endpoint, Vendor } from "./endpoint.js";
 import { retryAfterMs, shouldRetry } from "./retry-headers.js";
 import { TransportFailure } from "./strict-fetch.js";
 import { UnsupportedRequest } from "./unsupported-request.js";
-import { judgeStatus, judgeWords, type Verdict } from "./verdicts.js";
+import {
+  judgeStatus,
+  judgeWords,
+  refusedRedirect,
+  type CalledPlace,
+  type Verdict,
+} from "./verdicts.js";
 import { asFields, type Fields } from "../../../util/objects.js";
 import { textOf } from "../../../util/text.js";
 import { messageOf } from "../../../util/errors.js";
@@ -150,14 +156,10 @@ export class FailureReport {
   /** Creates the error for a failure that the server reported. */
   vendor(failure: VendorFailure): ModelCallError {
     const { status, words } = failure;
-    const place = {
-      baseURL: this.#baseURL,
-      modelId: this.#call.modelId,
-      keyVariable: this.#call.vendor.keyVariable,
-      urlHint: this.#call.vendor.urlHint,
-    };
     const judged =
-      status === undefined ? judgeWords(words, place) : judgeStatus(status, words, place);
+      status === undefined
+        ? judgeWords(words, this.#place())
+        : judgeStatus(status, words, this.#place());
     const verdict = { ...judged, retryable: failure.shouldRetry ?? judged.retryable };
     const said = failure.message === "" ? "(no message)" : failure.message;
     const head = status === undefined ? "the server reported an error" : `status ${status}`;
@@ -198,6 +200,8 @@ export class FailureReport {
   /** Creates the error for a call without a response. */
   connection(e: unknown): ModelCallError {
     const { code, text } = describeConnection(e);
+    if (/redirect/i.test(code === "" ? text : code))
+      return this.error(refusedRedirect(this.#place()), "the server redirects the request");
     const said = `no connection to ${this.#baseURL}: ${text}`;
     if (TIMEOUT_CODES.test(code))
       return this.error({ code: "AE_MODEL_TIMEOUT", retryable: true }, said);
@@ -229,6 +233,12 @@ export class FailureReport {
       },
       { hint: verdict.hint ?? waiting(o.retryAfterMs) },
     );
+  }
+
+  #place(): CalledPlace {
+    const { modelId, vendor } = this.#call;
+    const { keyVariable, urlHint } = vendor;
+    return { baseURL: this.#baseURL, modelId, keyVariable, urlHint };
   }
 
   #redact(text: string): string {

@@ -53,7 +53,8 @@ const PATIENT: PlatformDispatcher = Object.freeze({
 
 /**
  * Returns a fetch that resolves only for success. It does not follow redirects, because they would
- * send the key to another server. Without `inner` the platform's fetch is looked up at each call.
+ * send the key to another server. With `redirect: "error"`, the fetch of Node.js does not copy the
+ * body of the request. Without `inner` the platform's fetch is looked up at each call.
  * It allows pauses of `idleTimeoutMs`, even if they exceed the platform's limit.
  * @throws HttpFailure for any other status; TransportFailure without a response
  */
@@ -64,7 +65,7 @@ export function strictFetch(
   return async (input, init) => {
     const isPatient =
       inner === undefined && idleTimeoutMs >= PLATFORM_PAUSE_MS && globalDispatcher() !== undefined;
-    const options = { ...init, redirect: "manual", ...(isPatient && { dispatcher: PATIENT }) };
+    const options = { ...init, redirect: "error", ...(isPatient && { dispatcher: PATIENT }) };
     let response: Response;
     try {
       response = await (inner ?? globalThis.fetch)(input, options as RequestInit); // Node.js knows `dispatcher`

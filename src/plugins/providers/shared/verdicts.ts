@@ -71,7 +71,11 @@ function judgeRefusal(status: number, words: string, place: CalledPlace): Verdic
 /** Returns the meaning of an error status. The words distinguish failures with the same status. */
 export function judgeStatus(status: number, words: string, place: CalledPlace): Verdict {
   if (status >= 500) return { code: "AE_MODEL_SERVER", retryable: status !== 501 };
-  if (status >= 400) return judgeRefusal(status, words, place);
+  return status >= 400 ? judgeRefusal(status, words, place) : refusedRedirect(place);
+}
+
+/** Returns the meaning of a redirect. */
+export function refusedRedirect(place: CalledPlace): Verdict {
   return refusedBy(
     "AE_MODEL_BAD_RESPONSE",
     `Redirects are not followed, because they would take the key elsewhere. Set baseURL to the final address (now ${place.baseURL}).`,
