@@ -330,18 +330,33 @@ export class InjectionGuard {
 }
 
 /**
- * Returns the result with its texts marked. The structured value is unchanged, because models do
- * not receive it.
+ * Returns the result with its texts marked. With `contextFormat`, models receive the structured
+ * value, so its suspected texts are marked too. A value that is suspected only as a whole is removed.
  */
 function markedResult(result: ToolResult, mark: (text: string) => string): ToolResult {
   if (!result.ok) return ToolResult.failure(mark(result.errorMessage ?? ""));
   const parts = result.parts.map((part) => changedPart(part, mark));
-  const { structured, sources } = result;
-  return ToolResult.success(mark(result.output), structured, { parts, sources });
+  const texts: string[] = [];
+  const marked = changedValue(result.structured, (text) => {
+    texts.push(text);
+    return isSuspected(text) ? mark(text) : text;
+  });
+  const isWhole = marked === result.structured && isSuspected(texts.join("\n"));
+  const structured = isWhole ? undefined : marked;
+  return ToolResult.success(mark(result.output), structured, { parts, sources: result.sources });
+}
+
+function isSuspected(text: string): boolean {
+  return scoreInjection(text).score > 0;
 }
 
 function resultText(result: ToolResult): string {
-  const texts = [result.ok ? result.output : (result.errorMessage ?? "")];
+  const shown = result.ok ? result.output : (result.errorMessage ?? "");
+  const texts = [shown];
+  changedValue(result.structured, (text) => {
+    if (!shown.includes(JSON.stringify(text).slice(1, -1))) texts.push(text);
+    return text;
+  });
   for (const part of result.parts)
     changedPart(part, (text) => {
       texts.push(text);
