@@ -138,12 +138,31 @@ export function requireCarried(
   }
 }
 
+/** The number of checked messages of a list, which only grows, and the capabilities of the model. */
+const checkedLists = new WeakMap<
+  readonly ChatMessage[],
+  { readonly count: number; readonly capabilities: KnownModel["capabilities"] }
+>();
+
+/** A shorter list is checked completely at each call. */
+const LONG_LIST = 64;
+
 /**
- * Checks the parts of a request before the model is called.
+ * Checks the parts of a request before the model is called. Checks each message of a long list only
+ * once for a model.
  * @throws ModelCallError for the first part that the model does not accept. A retry policy may then
  * choose another model.
  */
-export function requireTakenParts(
+export function requireTakenParts(messages: readonly ChatMessage[], model: KnownModel): void {
+  if (messages.length < LONG_LIST) return requireTaken(messages, model);
+  const { capabilities } = model;
+  const checked = checkedLists.get(messages);
+  const isKnown = checked !== undefined && checked.capabilities === capabilities;
+  requireTaken(isKnown ? messages.slice(checked.count) : messages, model);
+  checkedLists.set(messages, { count: messages.length, capabilities });
+}
+
+function requireTaken(
   messages: readonly ChatMessage[],
   { provider, modelId, capabilities }: KnownModel,
 ): void {
