@@ -128,7 +128,7 @@ describe("thousands of runs on one kernel", () => {
       await output;
     };
     const handles = await activeHandles();
-    expect(await growth(800, run)).to.be.lessThan(500);
+    expect(await growth(2_000, run)).to.be.lessThan(500);
     expect(leftOf(await activeHandles(), handles)).to.deep.equal([]);
     await kernel.dispose();
   });

@@ -10,6 +10,7 @@ import { expect } from "chai";
 import { pageStream } from "../../../src/plugins/shared/ui-stream/open-chunks.js";
 import { storedChunks } from "../../../src/plugins/shared/ui-stream/stored-chunks.js";
 import { collect } from "../../support/collect.js";
+import { pause } from "../../support/time.js";
 import { checkUiParts, messageOf, ofType, partsOf, started, textsOf, typesOf } from "./fixtures.js";
 
 const END_AT_APPROVAL = { endAtApproval: true };
@@ -115,7 +116,7 @@ describe("approval in a page", () => {
     while (early.at(-1)?.type !== "tool-approval-request")
       early.push((await first.read()).value ?? { type: "" });
     const [waits] = store.pending();
-    await new Promise((resolve) => setTimeout(resolve, 20)); // the response has ended, and its reader is slow
+    await pause(300); // the response has ended, and its reader is slow
     store.resolve(waits?.reviewId ?? "", ReviewDecision.continue());
     const second = toUIMessageStream(handle, END_AT_APPROVAL);
     const late: UIChunk[] = [];
