@@ -17,7 +17,7 @@ import {
 import { ScriptedModel, type Step } from "agentensemble/testing";
 import { expect } from "chai";
 import { rejectionOf } from "../support/rejection.js";
-import { Gate } from "./gate.js";
+import { Gate, gatedTool } from "./gate.js";
 
 const agent = new Agent({ role: "Assistant", goal: "Answers in one sentence" });
 
@@ -188,14 +188,7 @@ describe("Conversation", () => {
 
     it("keeps the text received before the failure, without calls that have no result", async () => {
       const gate = new Gate();
-      const slow = tool({
-        name: "slow",
-        description: "Waits",
-        execute: async () => {
-          await gate.pass();
-          return "late";
-        },
-      });
+      const slow = gatedTool(gate, "slow", "late");
       const model = new ScriptedModel([
         { text: "One moment.", toolCalls: [{ name: "slow", arguments: { input: "x" } }] },
         "again",
@@ -222,14 +215,7 @@ describe("Conversation", () => {
     it("keeps no call without a result, even if an earlier call has the same id", async () => {
       const gate = new Gate();
       const quick = tool({ name: "quick", description: "Answers", execute: () => "here" });
-      const slow = tool({
-        name: "slow",
-        description: "Waits",
-        execute: async () => {
-          await gate.pass();
-          return "late";
-        },
-      });
+      const slow = gatedTool(gate, "slow", "late");
       const calling = (name: string): Step => ({
         toolCalls: [{ id: "call_0", name, arguments: {} }],
       });

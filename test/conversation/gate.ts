@@ -1,3 +1,5 @@
+import { tool, type AnyTool } from "agentensemble";
+
 /** Delays work, and reports its arrival to a test. */
 export class Gate {
   #arrived = 0;
@@ -20,4 +22,16 @@ export class Gate {
   open(): void {
     this.#open();
   }
+}
+
+/** A tool that answers when the gate is open. */
+export function gatedTool(gate: Gate, name: string, answer: string): AnyTool {
+  return tool({
+    name,
+    description: "Waits",
+    execute: async () => {
+      await gate.pass();
+      return answer;
+    },
+  });
 }

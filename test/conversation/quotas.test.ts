@@ -28,7 +28,7 @@ import { SharedBudgets } from "../support/shared-budgets.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { until } from "../support/time.js";
 import { warningsOf } from "../support/warnings.js";
-import { Gate } from "./gate.js";
+import { Gate, gatedTool } from "./gate.js";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -346,14 +346,7 @@ describe("the quotas of a conversation", () => {
 
     it("of each call when it ends, before the turn ends", async () => {
       const gate = new Gate();
-      const look = tool({
-        name: "look",
-        description: "l",
-        execute: async () => {
-          await gate.pass();
-          return "found";
-        },
-      });
+      const look = gatedTool(gate, "look", "found");
       const model = new ScriptedModel(({ messages }) =>
         messages.at(-1)?.role === "tool"
           ? { text: "Yes.", usage: USAGE }
